@@ -35,8 +35,10 @@ _TYPED = r"(?<![-.\w%])(?<!--set )(?<!--set ')(?<!rule )(?<!rule ')"
 """Stands before what nobody typed: settings and rules stay as they are written."""
 
 _KEYWORD = re.compile(rf"{_TYPED}({'|'.join((*_KEYS, *_OTHER, 'bounds'))})=({_VALUE})?(?=[\s;,.):?]|$)")
-_DIMENSION = re.compile(rf"(?:name the total differently: |with )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
+_DIMENSION = re.compile(rf"(?:name the total differently: )?Dimension\('([^']*)', (total|missing)=({_VALUE})\)")
 _OPTION = re.compile(r"options=(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})")
+_SWAP = re.compile(r"\bSwap\((\w+='[^']*'(?:, \w+='[^']*')*)\)")
+_WORDS = re.compile(r"(\w+)='([^']*)'")
 _NAMES = re.compile(r"\bnames=(?:\{'([^']*)': '\.\.\.'\})?")
 _CODES = re.compile(r"\bcodes=(?:\{'([^']*)': \{\.\.\.\}\})?")
 _FEW = re.compile(r"give top=(\d+) to tabulate, or \d+ columns of maxima to Table\.from_cells")
@@ -105,7 +107,7 @@ def said_on(message: str, face: Face) -> str:
     >>> said_on("nothing decides; pass decimal=',' or decimal='.'", flags)
     "nothing decides; pass --decimal ',' or --decimal '.'"
     >>> said_on("name the code of the total with Dimension('nuts', total=...), or margins='add'", flags)
-    'name the code of the total --total nuts=CODE, or --margins add'
+    'name the code of the total with --total nuts=CODE, or --margins add'
     >>> said_on("nothing decides; pass decimal=','", Face([], specification=True))
     'nothing decides; pass decimal = ","'
     >>> said_on("flags: 'by' is missing: Columns.", flags)
@@ -140,10 +142,12 @@ def said_on(message: str, face: Face) -> str:
         '[tables.TABLE] measure = "name"',
         message,
     )
-    message = _OPTION.sub(lambda found: _options(_value(found[1]), face), message)
-    message = _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
     message = _KEYWORD.sub(lambda found: _write(_OTHER.get(found[1], found[1]), found[2], face, dimension), message)
-    return _MORE.sub(lambda found: _write(found[1], found[2], face), message)
+    message = _MORE.sub(lambda found: _write(found[1], found[2], face), message)
+    # last, since what they write has names of the user before '=': --total kind=CODE
+    message = _SWAP.sub(lambda found: _options(dict(_WORDS.findall(found[1])), face), message)
+    message = _OPTION.sub(lambda found: _options(_value(found[1]), face), message)
+    return _DIMENSION.sub(lambda found: _write(found[2], found[3], face, found[1]), message)
 
 
 def _name(key: str) -> str:

@@ -255,7 +255,7 @@ def _adjusted(changed: Changed, problem: Problem, seen: Problem, limits: Limits)
 
 
 def parse_approach(text: str) -> Approach:
-    """Read ``name`` or ``name:option=value,option=value``.
+    """Read ``name`` or ``name:option=value,option=value``; a method that hides cells is one of 'suppress'.
 
     Raises
     ------
@@ -266,12 +266,16 @@ def parse_approach(text: str) -> Approach:
     --------
     >>> parse_approach("round:base=5,steps=1")
     Approach(name='round', options={'base': 5.0, 'steps': 1})
+    >>> parse_approach("greedy")
+    Approach(name='suppress', options={'method': 'greedy'})
     >>> parse_approach("round:steps=lots")
     Traceback (most recent call last):
     ...
     tabprotect.errors.InputError: round: steps must be a whole number or 'least', not 'lots'
     """
     name, _, rest = text.partition(":")
+    if name in methods():
+        name, rest = Hide.name, ",".join(filter(None, (f"method={name}", rest)))
     if name == GRANULARITY:
         name, default = RECODE, entry(GRANULARITY).factory().granularity
         rest = rest if "granularity=" in rest else ",".join(filter(None, (f"granularity={default:g}", rest)))
@@ -283,7 +287,7 @@ def parse_approach(text: str) -> Approach:
             "beside the methods that are compared, DIM the dimension with open classes"
         )
     if name not in APPROACHES:
-        raise InputError(f"unknown method '{name}'{did_you_mean(name, APPROACHES)}")
+        raise InputError(f"unknown method '{name}'{did_you_mean(name, (*APPROACHES, *methods()))}")
     problems, options = Problems(), {}
     for part in filter(None, rest.split(",")):
         key, equals, value = part.partition("=")

@@ -28,7 +28,6 @@ from tabprotect.release.by_status import by_status
 from tabprotect.release.publication import Publication, Summary, bound_lines, native, residual_lines
 from tabprotect.report.changes import internal_files
 from tabprotect.report.layout import Layout
-from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PublicTable, free_name, public_values
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.sums_as_cells import values_with_sums
@@ -260,8 +259,8 @@ class ChangedRelease(Publication):
             return "LP-safe only: intruders who know that values are whole numbers may conclude more"
         return self.unfinished or "NOT SAFE"
 
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
-        return internal_files(self, published, formats, numbers)
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], dialect: Dialect) -> dict[str, bytes]:
+        return internal_files(self, published, formats, dialect)
 
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
         return Layout.of(

@@ -147,8 +147,8 @@ class Publication(ABC):
         return Numbers.of(Dialect.like(self.table.recognised) if dialect is None else dialect)
 
     @abstractmethod
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
-        """The confidential files but for the certificate; the report has numbers as the public page has them."""
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], dialect: Dialect) -> dict[str, bytes]:
+        """The confidential files but for the certificate, written as the public ones."""
 
     @abstractmethod
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
@@ -236,7 +236,7 @@ class Publication(ABC):
         certificate = self.certificate
         certificate = certificate.publishing(names, layout.shown(certificate.document["problem"]["cells"]))
         internal: dict[str, Content] = {
-            **self._inside(names, formats, Numbers.of(written)),
+            **self._inside(names, formats, written),
             LAYOUT: layout.encode(),
             "certificate.json": certificate.write,
         }

@@ -29,7 +29,6 @@ from tabprotect.release.carried import Carried
 from tabprotect.release.publication import Publication, Summary, bound_lines, native, residual_lines
 from tabprotect.report.internal import internal_files
 from tabprotect.report.layout import Layout
-from tabprotect.report.numbers import Numbers
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.union_exposure import UnionExposure
@@ -266,8 +265,8 @@ class Release(Publication):
         """Whether a limit ended the search."""
         return bool(self.result.stopped)
 
-    def _inside(self, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers) -> dict[str, bytes]:
-        return internal_files(self, published, formats, numbers)
+    def _inside(self, published: Mapping[str, str], formats: Sequence[str], dialect: Dialect) -> dict[str, bytes]:
+        return internal_files(self, published, formats, dialect)
 
     def _layout(self, formats: Sequence[str], dialect: Dialect) -> Layout:
         return Layout.of(

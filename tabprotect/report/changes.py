@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.report.facts import (
     alarms,
     course,
@@ -20,7 +21,7 @@ from tabprotect.report.facts import (
 )
 from tabprotect.report.intervals import hardest, widths
 from tabprotect.report.judged import ChangedTable
-from tabprotect.report.numbers import STANDARD, Numbers
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Section, Shown, StatusKey, internal_page
 from tabprotect.report.sheets import table_files
 from tabprotect.table.additivity import noticeable
@@ -39,7 +40,7 @@ _SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
 
 
 def internal_files(
-    release: ChangedTable, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers = STANDARD
+    release: ChangedTable, published: Mapping[str, str], formats: Sequence[str], dialect: Dialect = STANDARD
 ) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
 
@@ -50,12 +51,12 @@ def internal_files(
         The digest of every public file by name.
     formats : sequence of str
         Of the table.
-    numbers : Numbers
-        How the report writes numbers.
+    dialect : Dialect
+        How text files and the report are written.
     """
     frame = frame_of(release, release.words, _further(release))
-    files = table_files(release, frame, _KEYS, formats)
-    files["report.html"] = _page(release, published, numbers).encode()
+    files = table_files(release, frame, _KEYS, formats, dialect)
+    files["report.html"] = _page(release, published, Numbers.of(dialect)).encode()
     return files
 
 

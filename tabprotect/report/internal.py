@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.report.facts import (
     alarms,
     course,
@@ -20,7 +21,7 @@ from tabprotect.report.facts import (
 )
 from tabprotect.report.intervals import hardest, interval_plot, widths
 from tabprotect.report.judged import SuppressedTable
-from tabprotect.report.numbers import STANDARD, Numbers
+from tabprotect.report.numbers import Numbers
 from tabprotect.report.pages import Bars, Card, Cube, Grid, Section, Shown, StatusKey, internal_page
 from tabprotect.report.sheets import table_files
 from tabprotect.table.additivity import noticeable
@@ -42,7 +43,7 @@ _HIDDEN = ("primary", "secondary", "forced")
 
 
 def internal_files(
-    release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str], numbers: Numbers = STANDARD
+    release: SuppressedTable, published: Mapping[str, str], formats: Sequence[str], dialect: Dialect = STANDARD
 ) -> dict[str, bytes]:
     """Return the confidential files by name, but for the certificate.
 
@@ -53,12 +54,12 @@ def internal_files(
         The digest of every public file by name.
     formats : sequence of str
         Of the table.
-    numbers : Numbers
-        How the report writes numbers.
+    dialect : Dialect
+        How text files and the report are written.
     """
     frame = internal_frame(release)
-    files = table_files(release, frame, _KEYS, formats)
-    files["report.html"] = _page(release, published, numbers).encode()
+    files = table_files(release, frame, _KEYS, formats, dialect)
+    files["report.html"] = _page(release, published, Numbers.of(dialect)).encode()
     return files
 
 

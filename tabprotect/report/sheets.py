@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from tabprotect.formats.crosstab import Marks, encode_list
+from tabprotect.formats.dialect import STANDARD, Dialect
 from tabprotect.formats.frames import encode_frame
 from tabprotect.formats.published import Published
 from tabprotect.report.judged import ChangedTable, SuppressedTable
@@ -22,6 +23,7 @@ def table_files(
     frame: pd.DataFrame,
     keys: Mapping[str, Sequence[str]],
     formats: Sequence[str],
+    dialect: Dialect = STANDARD,
 ) -> dict[str, bytes]:
     """Return the confidential table in every form, by the name of the file.
 
@@ -35,11 +37,13 @@ def table_files(
     formats : sequence of str
         An Excel file has the tables in rows and columns besides the list, with the true values: those of hidden cells
         in the colour of their status.
+    dialect : Dialect
+        Of text files.
     """
     return {
         f"table.{kind}": _workbook(release, frame, keys)
         if kind == "xlsx"
-        else encode_frame(frame, kind, title="confidential", confidential=True)
+        else encode_frame(frame, kind, title="confidential", confidential=True, dialect=dialect)
         for kind in dict.fromkeys(formats)
     }
 

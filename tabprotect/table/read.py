@@ -15,6 +15,7 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.codes import factorise, rows_of, some
 from tabprotect.table.digits import EXACT, inexact_numbers, lost_digits
+from tabprotect.table.reading.recognised import SEPARATORS
 
 __all__ = [
     "as_flag",
@@ -84,7 +85,13 @@ def backend_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> str:
 
 def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Problems) -> None:
     """Note every wanted column that is not there."""
-    names = list(available)
+    names, wanted = list(available), list(wanted)
+    if len(names) == 1 and not set(names) & set(wanted):
+        signs = [sign for sign in SEPARATORS if sign in str(names[0])]
+        if len(signs) == 1:
+            problem = f"there is only one column, {str(names[0])!r}; pass separator={signs[0]!r}"
+            problems.found += [problem] if problem not in problems.found else []
+            return
     for name in dict.fromkeys(wanted):
         if name in names:
             continue

@@ -28,8 +28,14 @@ _NAMES: Final = frozenset(
 )  # fmt: skip
 """What totals are called in publications, in lower case."""
 
+_SHORT: Final = frozenset(("t", "tt", "0", "00", "000"))
+"""Codes of totals in many statistics that are ordinary ones in others."""
+
 _CHANCE: Final = 1e-4
 """A code that is not called a total is taken for one where chance makes its values sums less often than this."""
+
+_CHANCE_SHORT: Final = 0.05
+"""The same of a code in `_SHORT`."""
 
 
 def called_total(code: str) -> bool:
@@ -48,7 +54,7 @@ def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: 
 
     It is compared for every combination of the codes of the other dimensions in which anything is not zero. A code
     called a total may be off by what rounding explains; another has to have so many sums, of so large numbers, that
-    chance explains them less often than once in ten thousand.
+    chance explains them less often than once in ten thousand, and once in twenty where it is 'T' or '0'.
 
     Parameters
     ----------
@@ -88,7 +94,9 @@ def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: 
     needed = len(np.unique(where[seen]))
     good = seen & (off <= slack(parts, size, named[code]))
     everywhere = (np.bincount(code[good], minlength=n) == needed) & (np.bincount(code[seen], minlength=n) == needed)
-    strong = np.bincount(code, np.where(good, chance, 0.0), minlength=n) > np.log(n / _CHANCE)
+    short = np.array([name.strip().casefold() in _SHORT for name in names[k]], dtype=bool)
+    allowed = np.where(short, _CHANCE_SHORT, _CHANCE / n)
+    strong = np.bincount(code, np.where(good, chance, 0.0), minlength=n) > -np.log(allowed)
     return [names[k][i] for i in np.flatnonzero(left & everywhere & (named | strong)).tolist()] if needed else []
 
 

@@ -236,11 +236,12 @@ def test_totals_under_another_name_are_not_counted_twice(place: Path, tabprotect
     (place / "cells.csv").write_text(CELLS.replace("Total", "Insgesamt").replace("100", "101").replace("30", "31"))
     asked = ("--rule", "threshold=3", "--kind", "frequency", "--out", "out")
     cells = ("--cells", "cells.csv", "--by", "region", "--value", "value", *asked)
-    assert "or, if these are cells of a finished table, give the table as --cells FILE --total region=Insgesamt" in (
-        tabprotect("protect", "cells.csv", *cells[2:]).err
+    assert (
+        "or, if these are cells of a finished table, give the table as --cells FILE with --total region=Insgesamt"
+        in (tabprotect("protect", "cells.csv", *cells[2:]).err)
     )
     refused = tabprotect("protect", *cells)
-    assert "name the code of the total --total region=Insgesamt" in refused.err
+    assert "name the code of the total with --total region=Insgesamt" in refused.err
     assert "--margins add" not in refused.err
     assert "say that it is the total: --total region=Insgesamt" in tabprotect("protect", *cells, "--margins", "add").err
     done = tabprotect("protect", *cells, "--total", "region=Insgesamt")
@@ -328,3 +329,34 @@ def test_a_cure_is_a_key_in_a_specification_and_a_keyword_in_python(place: Path,
     assert tabprotect("protect", "a.toml").code == 0
     with pytest.raises(tp.InputError, match=r"decimal comma: data\['v'\] = data\['v'\]\.str\.replace"):
         tp.protect(pd.DataFrame({"r": ["a", "b"], "v": ["1,5", "2"]}), by=["r"], value="v", rules="threshold=1")
+
+
+def test_names_of_the_user_are_no_flags(place: Path, tabprotect: Run) -> None:
+    """A dimension may be called as a flag is."""
+    (place / "x.csv").write_text("kind,value\na,10\nb,20\n")
+    asked = ("--by", "kind", "--value", "value", "--rule", "threshold=2")
+    said = tabprotect("protect", "--cells", "x.csv", *asked, "--out", "out").err
+    assert "name the code of the total with --total kind=CODE" in said
+
+
+def test_a_separator_that_is_not_in_the_file_is_one_problem(place: Path, tabprotect: Run) -> None:
+    (place / "semi.csv").write_text("a;b;v\nx;y;1\nx;z;2\n")
+    asked = ("--by", "a", "--by", "b", "--value", "v", "--rule", "nk=1,80", "--contributor", "b", "--out", "out")
+    said = tabprotect("protect", "semi.csv", "--separator", ",", *asked).err
+    assert "Bad input: semi.csv: there is only one column, 'a;b;v'; pass --separator ';'" in said
+    assert "no column" not in said
+
+
+def test_what_swapping_needs_is_said_in_options(place: Path, tabprotect: Run) -> None:
+    (place / "records.csv").write_text("town,sex\nA,m\nB,f\n")
+    asked = ("--by", "town", "--rule", "threshold=2", "--out", "out")
+    said = tabprotect("protect", "records.csv", *asked, "--method", "swap").err
+    assert "such as --option geography=region+town --option risk=age+origin --option similar=age+sex/sex" in said
+
+
+def test_an_engine_that_a_method_does_not_have_is_refused(place: Path, tabprotect: Run) -> None:
+    (place / "records.csv").write_text("town,value\nA,1\nB,2\n")
+    asked = ("--by", "town", "--value", "value", "--rule", "threshold=2", "--out", "out")
+    said = tabprotect("protect", "records.csv", *asked, "--method", "greedy", "--engine", "highs").err
+    assert "--engine highs does not go with --method greedy" in said
+    assert not (place / "out").exists()

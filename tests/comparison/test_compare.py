@@ -40,6 +40,14 @@ def test_measures_by_hand():
     assert loss(p, np.array([8.0, 6, 2])).ranks == pytest.approx(0.5)
 
 
+def test_methods_that_hide_cells_are_named_as_in_protect():
+    lines = compare(sensitive(), ["greedy", "exact"], limits=20).lines
+    assert [line.approach for line in lines] == [Approach("suppress", {"method": m}) for m in ("greedy", "exact")]
+    assert all(line.risk.exposed == 0 for line in lines)
+    with pytest.raises(InputError, match="unknown method 'gredy'; did you mean 'greedy'"):
+        compare(sensitive(), ["gredy"])
+
+
 def test_hidden_cells_are_counted_apart():
     p = Problem.from_arrays([[-1, 1, 1]], [8, 2, 6], primary=[], lpl=0, upl=0)
     found = loss(p, np.array([8.0, np.nan, np.nan]))

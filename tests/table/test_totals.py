@@ -40,7 +40,7 @@ def test_computed_margins_do_not_count_totals_twice() -> None:
     assert Table.from_cells(finished(), by, "v").values.max() == 1101.0
 
 
-@pytest.mark.parametrize("total", ["Insgesamt", "Total of it", "99"])
+@pytest.mark.parametrize("total", ["Insgesamt", "Total of it", "99", "T", "00"])
 def test_rows_of_totals_among_microdata(total: str) -> None:
     with pytest.raises(InputError, match=f"holds '{total}', whose values are the sums") as caught:
         tabulate(finished(total), BY, "v")
@@ -93,6 +93,17 @@ def test_rows_of_totals_among_counted_rows() -> None:
     assert tabulate(dead, ["status", "age", "region"]).values.max() == 3
     # records, of which several have the same codes
     assert tabulate(pd.concat([finished()] * 2), BY).values.max() == 2 * len(finished())
+
+
+def test_short_codes_of_totals_need_few_sums() -> None:
+    few = pd.DataFrame({"sex": ["F", "M", "T"], "v": [30.0, 20.0, 50.0]})
+    with pytest.raises(InputError, match="column 'sex' holds 'T', whose values are the sums"):
+        tabulate(few, ["sex"], "v")
+    other = few.assign(sex=["F", "M", "X"])
+    assert tabulate(other, ["sex"], "v").values[0] == 100
+    # households as employers in NACE, with a value of its own
+    sections = pd.DataFrame({"section": ["R", "S", "T"], "v": [30.0, 20.0, 51.0]})
+    assert tabulate(sections, ["section"], "v").values[0] == 101
 
 
 def test_totals_that_are_rounded_are_known_by_their_name() -> None:

@@ -164,7 +164,6 @@ def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems
     from tabprotect.comparison.approaches import APPROACHES, Approach
     from tabprotect.errors import InputError
     from tabprotect.methods.base.options import option_names
-    from tabprotect.methods.registry import names
 
     shared = dict(one.split("=", 1) for one in flags["--option"] or () if "=" in one)
     if flags["--base"] is not None and "base" in shared:
@@ -177,10 +176,6 @@ def _approaches(methods: list[str], flags: Mapping[str, Any], problems: Problems
     found: list[Any] = []
     taken: set[str] = set()
     for text in methods:
-        name, _, rest = text.partition(":")
-        if name in names("suppress"):
-            # a method of `protect` that hides cells
-            text = f"suppress:method={name}" + (f",{rest}" if rest else "")
         try:
             one = parse_approach(text)
             more = {key: shared[key] for key in option_names(APPROACHES[one.name]) if key in shared}

@@ -92,8 +92,8 @@ class Swap(Method):
         missing = [name for name in ("geography", "risk", "similar") if not getattr(self, name)]
         if missing:
             raise InputError(
-                f"swap: {', '.join(missing)} must name columns of the microdata, such as geography=region+town, "
-                "risk=age+origin, similar=age+sex/sex"
+                f"swap: {', '.join(missing)} must name columns of the microdata, such as "
+                "Swap(geography='region+town', risk='age+origin', similar='age+sex/sex')"
             )
 
     def change(self, call: Call) -> Changed:

@@ -62,6 +62,8 @@ def check_method(method: object, engine: object, solver: object = None, also: tu
             problems.add(f"no engine '{engine}'{did_you_mean(engine, ENGINES)}")
         elif solver is not None and engine != "pyomo":
             problems.add("solver= goes with engine='pyomo'")
+        elif engine != "scip" and (method in UNBOUNDED or (method == "local" and engine == "pyomo")):
+            problems.add(f"engine='{engine}' does not go with method='{method}'")
 
 
 def suppress(
@@ -140,8 +142,6 @@ def suppress(
     if not isinstance(options, Options):
         raise InputError(f"options= takes tabprotect.methods.suppression.options.Options, not {options!r}")
     seed = as_seed(seed)
-    if (method in CLASSIC and engine != "scip") or (method in ("local", "greedy") and engine == "pyomo"):
-        raise InputError(f"engine= does not go with method='{method}'")
     budget = Budget.of(limits, progress)
     shared: dict[str, Any] = {"limits": budget, "seed": seed, "options": options}
     if isinstance(start, SuppressionResult):

@@ -119,7 +119,7 @@ def test_tables_that_are_no_networks_are_refused() -> None:
 
 
 def test_engines_and_pieces_do_not_go_with_them() -> None:
-    with pytest.raises(InputError, match="engine= does not go with method='joint'"):
+    with pytest.raises(InputError, match="engine='highs' does not go with method='joint'"):
         suppress(load("flat2d-4x5"), method="joint", engine="highs")
     with pytest.raises(InputError, match="executor= and resume= do not go with method='modular'"):
         suppress(load("flat2d-4x5"), method="modular", resume="folder")
