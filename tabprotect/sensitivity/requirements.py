@@ -83,7 +83,7 @@ def idle_rules(table: Table, rules: Iterable[Rule | Override]) -> tuple[str, ...
     if not all(isinstance(rule, Manual | MissingSafe) for rule in rules):
         return ()
     names = " and ".join(str(rule) for rule in rules)
-    why = "since the table has no column of statuses or levels"
+    why = "since the table has no column of statuses or levels; add such a column, or a rule such as 'p%=15'"
     return (f"nothing says which cells are sensitive: {names} alone finds none, {why}",)
 
 

@@ -199,7 +199,10 @@ def _assessed(request: Request, table: Table, finer: Finer) -> tuple[Table, Asse
         rolled = "; ".join(filter(None, (rolled, kept)))
         assessment = assess(table, request.rules, levels=request.levels)
     if request.protect_hidden:
-        assessment = levels_for_hidden(assessment, request.levels)
+        before, assessment = assessment, levels_for_hidden(assessment, request.levels)
+        if isinstance(request.method, Method) and assessment is before:
+            said = f"protect_hidden changes nothing: {request.method.name} hides no cell, and none was suppressed"
+            assessment = replace(assessment, messages=(*assessment.messages, said))
     _check_suppressed(request.method, assessment)
     return table, assessment, rolled
 

@@ -55,3 +55,13 @@ def test_the_cure_is_a_flag_on_the_command_line(tmp_path: Path, capsys: pytest.C
     assert "Give them levels with --protect-hidden" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "out").exists()
     assert run([*words, "--protect-hidden"]) == 0
+
+
+def test_levels_for_hidden_cells_where_there_are_none_are_said_to_change_nothing() -> None:
+    table = tp.Table.from_cells(CELLS.assign(st="s"), ["r", "c"], "v", status="st")
+    made = tp.protect(table, "manual=20", tp.Round(base=5), protect_hidden=True)
+    said = "protect_hidden changes nothing: round hides no cell, and none was suppressed"
+    assert said in made.problem.notes
+    assert said not in tp.protect(table, "manual=20", tp.Round(base=5)).problem.notes
+    # methods that hide cells may give levels to their own
+    assert said.replace("round", "exact") not in tp.protect(table, "manual=20", protect_hidden=True).problem.notes
