@@ -8,6 +8,8 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 APT := DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 FUZZ ?= 300
+# commands that tests start would be compiled anew each time
+unexport PYTHONDONTWRITEBYTECODE
 SPECIAL := browser or peer or spark or dask or postgres or r
 
 .DEFAULT_GOAL := help
