@@ -26,7 +26,7 @@ def test_rounded(table):
 
 @pytest.mark.slow
 def test_adjusted(table):
-    result = tp.adjust(table, limits=tp.Limits(seconds=60))
+    result = tp.adjust(table, limits=tp.Limits(seconds=30))
     print(f"{table.n_cells} cells: {result.status}, gap {result.gap:.4%}, {result.seconds:.0f} s")
     assert result.verdict.ok
     assert np.all(

@@ -58,7 +58,7 @@ def test_impossible_without_relaxation(shared, name):
 
 @pytest.mark.slow
 def test_smallest_relaxation_of_hier13(shared):
-    result = tp.round(read(shared, "hier13"), 5, steps="least", limits=Limits(seconds=50))
+    result = tp.round(read(shared, "hier13"), 5, steps="least", limits=Limits(seconds=30))
     assert (result.steps, result.diagnosis.proven) == (1, True)
     assert result.verdict.ok
     assert result.bound <= 2969 <= result.cost

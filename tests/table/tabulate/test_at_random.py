@@ -32,7 +32,7 @@ def test_every_cell_is_what_its_records_say(data: pd.DataFrame, roles: dict[str,
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(microdata(), ROLES, st.integers(1, 4))
 def test_every_cell_is_what_its_records_say_many_times(data: pd.DataFrame, roles: dict[str, Any], top: int) -> None:
     check_every_cell(data, roles, top)
