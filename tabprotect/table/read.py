@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import narwhals as nw
 import numpy as np
@@ -15,9 +15,9 @@ from tabprotect.counted import counted
 from tabprotect.errors import InputError, Problems, collect, did_you_mean
 from tabprotect.table.codes import factorise, rows_of, some
 from tabprotect.table.digits import EXACT, inexact_numbers, lost_digits
-from tabprotect.table.reading.recognised import SEPARATORS
 
 __all__ = [
+    "SEPARATORS",
     "as_flag",
     "backend_of",
     "check_names",
@@ -29,6 +29,9 @@ __all__ = [
     "read_ids",
     "read_numbers",
 ]
+
+SEPARATORS: Final = (";", "\t", ",", "|")
+"""Signs between the fields of text files."""
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

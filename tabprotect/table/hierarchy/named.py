@@ -12,7 +12,8 @@ import pandas as pd
 from tabprotect.errors import InputError, Problems, did_you_mean
 from tabprotect.table.hierarchy.codelists import Splits, splits_of_flat, splits_of_pairs, splits_of_prefixes
 from tabprotect.table.hierarchy.indented import AT, has_levels_apart
-from tabprotect.table.reading.recognised import SEPARATORS, decode
+from tabprotect.table.read import SEPARATORS
+from tabprotect.table.reading.recognised import decode
 
 __all__ = ["NamedList", "is_named", "labels_in", "list_in"]
 

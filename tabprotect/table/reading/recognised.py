@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from tabprotect.counted import counted
 from tabprotect.errors import InputError, did_you_mean
+from tabprotect.table.read import SEPARATORS
 from tabprotect.table.reading.encodings import likely_encodings
 
-__all__ = ["SEPARATORS", "Recognised", "check_header", "decode", "find_separator", "unpack"]
+__all__ = ["Recognised", "check_header", "decode", "find_separator", "unpack"]
 
-SEPARATORS: Final = (";", "\t", ",", "|")
 _SAMPLE = 200
 _MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
