@@ -89,7 +89,7 @@ def backend_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> str:
 def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Problems) -> None:
     """Note every wanted column that is not there."""
     names, wanted = list(available), list(wanted)
-    if len(names) == 1 and not set(names) & set(wanted):
+    if len(names) == 1 and wanted and not set(names) & set(wanted):
         signs = [sign for sign in SEPARATORS if sign in str(names[0])]
         if len(signs) == 1:
             problem = f"there is only one column, {str(names[0])!r}; pass separator={signs[0]!r}"
