@@ -70,8 +70,7 @@ def automatic(
     limited = start is None and not math.isinf(meter_left(budget)) and _may_search_inside(problem, method, options)
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
-        share = options.choice.probe_patience * options.choice.probe_limit_share
-        first, other = run.by_witnesses(share, start), ""
+        first, other = run.by_witnesses(1.0, start, run.patience), ""
     else:
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
         if limited or (method == "local" and not alone):
@@ -101,6 +100,11 @@ class _Run:
     engine: str
     means: Means | None
     options: Options
+
+    @property
+    def patience(self) -> float:
+        """Share of the limits that a first pattern of cheapest witnesses may seem to take."""
+        return self.options.choice.probe_patience * self.options.choice.probe_limit_share
 
     def has_time(self) -> bool:
         """Whether more of the limits is left than a search among the cells of a pattern leaves at its end.
@@ -201,13 +205,12 @@ class _Run:
             power, hidden = charge_power(self.problem, part, self.options)
         if power or hidden >= choice.trial_gain:
             return None, (power,)
-        first = self.by_witnesses(choice.probe_patience * choice.probe_limit_share, None)
+        first = self.by_witnesses(1.0, None, self.patience)
         return first if first.safe or ended(first) else None, powers[:1]
 
     def _completed(self, first: SuppressionResult) -> SuppressionResult:
         """Return a pattern in which cheapest witnesses answer what local programmes left open, as far as limits go."""
-        share = self.options.choice.probe_patience * self.options.choice.probe_limit_share
-        return joined(first, self.by_witnesses(share, first.pattern, math.inf))
+        return joined(first, self.by_witnesses(self.patience, first.pattern, math.inf))
 
     def by_witnesses(
         self, share: float, start: Bools | None, patience: float = 1.0, restarts: int = 0, cleanup: float | None = None

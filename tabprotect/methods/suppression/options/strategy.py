@@ -65,12 +65,12 @@ class ChoiceOptions(Stage):
     probe_work : int, default 500_000
         Work units that each first pattern, and a bound for it, may take.
     probe_patience : float, default 2.0
-        Multiple of that share that a pattern of cheapest witnesses may take; it is given up where it seems to take
-        longer.
+        Multiple of that share that a pattern of cheapest witnesses may seem to take, until it answers half of what is
+        to be answered; then it may take the limits.
     trial_gain : float, default 0.5
         Share of the cost, by targets answered, below which cells are charged by what they cost alone: cheapest
         witnesses are the start then, not local programmes.
-    probe_cleanup_share : float, default 0.25
+    probe_cleanup_share : float, default 0.2
         Share of what it leaves of that for its clean-up.
     """
 
@@ -100,7 +100,7 @@ class ChoiceOptions(Stage):
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     trial_gain: float = number(0.5, most=1)
-    probe_cleanup_share: float = number(0.25, most=1)
+    probe_cleanup_share: float = number(0.2, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,7 +71,7 @@ class Constructor:
             Cells that may be hidden.
         patience : float
             Give up, as at a limit, where all questions would take so many times what the budget has, at the rate of
-            those answered so far.
+            those answered so far, and these are less than half: later no other start would be there sooner.
         """
         begun, whole = meter(budget), meter_left(budget)
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
@@ -80,13 +80,14 @@ class Constructor:
         # most primaries protect each other
         answered = judge.sweep(pattern, budget)
         at_once, swept = int(answered.sum()), int(pattern.sum())
+        asked = len(answered) - at_once
         for question in (self.by_level if order is None else order).tolist():
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if answered[question] or key in self.unattainable:
                 continue
-            spent = meter(budget) - begun
-            tried = spent > self._options.trial_limit_share * whole
-            if tried and spent * (len(answered) - at_once) > patience * whole * max(1, int(answered.sum()) - at_once):
+            spent, done = meter(budget) - begun, int(answered.sum()) - at_once
+            early = spent > self._options.trial_limit_share * whole and 2 * done < asked
+            if early and spent * asked > patience * whole * max(1, done):
                 return None
             new = self._answer(key, price, pattern, budget, allowed)
             if new is None:
