@@ -97,7 +97,7 @@ class ConstructionOptions(Stage):
     sweep_growth : float, default 0.05
         Growth of the pattern, as a share, after which all open targets are looked at at once.
     trial_limit_share : float, default 0.1
-        Share of the limits after which the rate of answers is looked at.
+        Share of the limits after which the rate of answers is looked at, and that each of the first half may take.
     simplex_iterations : int, default 3000
         Simplex iterations, and so many more for every 5,000 columns, after which interior point takes over.
     series_cells : int, default 6000

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import nullcontext
+
 import numpy as np
 import numpy.typing as npt
 
@@ -71,7 +74,8 @@ class Constructor:
             Cells that may be hidden.
         patience : float
             Give up, as at a limit, where all questions would take so many times what the budget has, at the rate of
-            those answered so far, and these are less than half: later no other start would be there sooner.
+            those answered so far, and these are less than half: later no other start would be there sooner. Or where
+            one of them takes more than a share of the limits (`trial_limit_share`).
         """
         begun, whole = meter(budget), meter_left(budget)
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
@@ -86,10 +90,11 @@ class Constructor:
             if answered[question] or key in self.unattainable:
                 continue
             spent, done = meter(budget) - begun, int(answered.sum()) - at_once
-            early = spent > self._options.trial_limit_share * whole and 2 * done < asked
-            if early and spent * asked > patience * whole * max(1, done):
+            early, share = 2 * done < asked and math.isfinite(patience), self._options.trial_limit_share
+            if early and spent > share * whole and spent * asked > patience * whole * max(1, done):
                 return None
-            new = self._answer(key, price, pattern, budget, allowed)
+            with budget.part(share) if early else nullcontext(budget) as part:
+                new = self._answer(key, price, pattern, part, allowed)
             if new is None:
                 return None
             answered[new] = True
