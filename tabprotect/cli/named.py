@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,63 +58,27 @@ def filled(text: str) -> str:
     """
     if "{" not in text:
         return text
-    for word, names_of in _LISTS.items():
-        if word in text:
-            text = text.replace(word, names_of())
-    return text
-
-
-def _hiding() -> str:
-    from tabprotect.methods.registry import names
-
-    return ", ".join(names("suppress"))
-
-
-def _changing(records: bool) -> str:
-    from tabprotect.methods.registry import METHODS
-
-    changing = [one for one in METHODS.values() if one.family == "values"]
-    return ", ".join(one.name for one in changing if (one.acts_on == "records") == records)
-
-
-def _recoding() -> str:
-    from tabprotect.methods.registry import names
-
-    return ", ".join(names("recode"))
-
-
-def _compared() -> str:
-    from tabprotect.comparison import APPROACHES
-
-    return ", ".join(APPROACHES)
-
-
-def _solved() -> str:
+    from tabprotect.cli.values import METHODS as OF_INSTANCES
+    from tabprotect.methods.registry import METHODS, names, options_help
     from tabprotect.methods.suppression import methods
 
-    return ", ".join(methods())
+    changing = [one for one in METHODS.values() if one.family == "values"]
+    lists = {
+        "{hiding}": ", ".join(names("suppress")),
+        "{tables}": ", ".join(one.name for one in changing if one.acts_on != "records"),
+        "{records}": ", ".join(one.name for one in changing if one.acts_on == "records"),
+        "{recoding}": ", ".join(names("recode")),
+        "{solved}": ", ".join(methods()),
+        "{changed}": ", ".join(OF_INSTANCES),
+        "{options}": " ".join(
+            f"{', '.join(group)}: {', '.join(options)}." for group, options in options_help().items()
+        ),
+    }
+    if "{compared}" in text:
+        # all that attacks and audits comes with it
+        from tabprotect.comparison import APPROACHES
 
-
-def _changed() -> str:
-    from tabprotect.cli.values import METHODS
-
-    return ", ".join(METHODS)
-
-
-def _options() -> str:
-    from tabprotect.methods.registry import options_help
-
-    return " ".join(f"{', '.join(group)}: {', '.join(options)}." for group, options in options_help().items())
-
-
-_LISTS: dict[str, Callable[[], str]] = {
-    "{hiding}": _hiding,
-    "{tables}": partial(_changing, records=False),
-    "{records}": partial(_changing, records=True),
-    "{recoding}": _recoding,
-    "{compared}": _compared,
-    "{solved}": _solved,
-    "{changed}": _changed,
-    "{options}": _options,
-}
-"""What words in braces stand for; the rooms that know it are opened when a help text has them."""
+        lists["{compared}"] = ", ".join(APPROACHES)
+    for word, names_ in lists.items():
+        text = text.replace(word, names_)
+    return text

@@ -92,7 +92,7 @@ def need_columns(available: Iterable[str], wanted: Iterable[str], problems: Prob
     if len(names) == 1 and wanted and not set(names) & set(wanted):
         signs = [sign for sign in SEPARATORS if sign in str(names[0])]
         if len(signs) == 1:
-            problem = f"there is only one column, {str(names[0])!r}; pass separator={signs[0]!r}"
+            problem = f"there is only one column, {str(names[0])!r}; read it with separator={signs[0]!r}"
             problems.found += [problem] if problem not in problems.found else []
             return
     for name in dict.fromkeys(wanted):

@@ -28,13 +28,13 @@ _NAMES: Final = frozenset(
 )  # fmt: skip
 """What totals are called in publications, in lower case."""
 
-_SHORT: Final = frozenset(("t", "tt", "0", "00", "000"))
+_SHORT: Final = frozenset(("t", "tt", "00", "000"))
 """Codes of totals in many statistics that are ordinary ones in others."""
 
 _CHANCE: Final = 1e-4
 """A code that is not called a total is taken for one where chance makes its values sums less often than this."""
 
-_CHANCE_SHORT: Final = 0.05
+_CHANCE_SHORT: Final = 0.01
 """The same of a code in `_SHORT`."""
 
 
@@ -54,7 +54,7 @@ def summed_codes(codes: Sequence[Ints], names: Sequence[Sequence[str]], values: 
 
     It is compared for every combination of the codes of the other dimensions in which anything is not zero. A code
     called a total may be off by what rounding explains; another has to have so many sums, of so large numbers, that
-    chance explains them less often than once in ten thousand, and once in twenty where it is 'T' or '0'.
+    chance explains them less often than once in ten thousand, or once in a hundred where it is 'T' or '00'.
 
     Parameters
     ----------

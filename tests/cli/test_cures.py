@@ -236,10 +236,9 @@ def test_totals_under_another_name_are_not_counted_twice(place: Path, tabprotect
     (place / "cells.csv").write_text(CELLS.replace("Total", "Insgesamt").replace("100", "101").replace("30", "31"))
     asked = ("--rule", "threshold=3", "--kind", "frequency", "--out", "out")
     cells = ("--cells", "cells.csv", "--by", "region", "--value", "value", *asked)
-    assert (
-        "or, if these are cells of a finished table, give the table as --cells FILE with --total region=Insgesamt"
-        in (tabprotect("protect", "cells.csv", *cells[2:]).err)
-    )
+    said = tabprotect("protect", "cells.csv", *cells[2:]).err
+    assert "or, if these are cells of a finished table, give the table as --cells FILE" in said
+    assert "--cells FILE with --total region=Insgesamt" in said
     refused = tabprotect("protect", *cells)
     assert "name the code of the total with --total region=Insgesamt" in refused.err
     assert "--margins add" not in refused.err
@@ -343,7 +342,7 @@ def test_a_separator_that_is_not_in_the_file_is_one_problem(place: Path, tabprot
     (place / "semi.csv").write_text("a;b;v\nx;y;1\nx;z;2\n")
     asked = ("--by", "a", "--by", "b", "--value", "v", "--rule", "nk=1,80", "--contributor", "b", "--out", "out")
     said = tabprotect("protect", "semi.csv", "--separator", ",", *asked).err
-    assert "Bad input: semi.csv: there is only one column, 'a;b;v'; pass --separator ';'" in said
+    assert "Bad input: semi.csv: there is only one column, 'a;b;v'; read it with --separator ';'" in said
     assert "no column" not in said
 
 

@@ -96,14 +96,17 @@ def test_rows_of_totals_among_counted_rows() -> None:
 
 
 def test_short_codes_of_totals_need_few_sums() -> None:
-    few = pd.DataFrame({"sex": ["F", "M", "T"], "v": [30.0, 20.0, 50.0]})
+    few = pd.DataFrame({"sex": ["F", "M", "T"], "v": [300.0, 200.0, 500.0]})
     with pytest.raises(InputError, match="column 'sex' holds 'T', whose values are the sums"):
         tabulate(few, ["sex"], "v")
     other = few.assign(sex=["F", "M", "X"])
-    assert tabulate(other, ["sex"], "v").values[0] == 100
+    assert tabulate(other, ["sex"], "v").values[0] == 1000
     # households as employers in NACE, with a value of its own
-    sections = pd.DataFrame({"section": ["R", "S", "T"], "v": [30.0, 20.0, 51.0]})
-    assert tabulate(sections, ["section"], "v").values[0] == 101
+    sections = pd.DataFrame({"section": ["R", "S", "T"], "v": [300.0, 200.0, 501.0]})
+    assert tabulate(sections, ["section"], "v").values[0] == 1001
+    # small numbers that happen to add up, and a usual code of somebody without children
+    for codes in (["F", "M", "T"], ["1", "2", "0"]):
+        assert tabulate(pd.DataFrame({"c": codes, "v": [30.0, 19.0, 49.0]}), ["c"], "v").values[0] == 98
 
 
 def test_totals_that_are_rounded_are_known_by_their_name() -> None:

@@ -97,7 +97,9 @@ class ConstructionOptions(Stage):
     sweep_growth : float, default 0.05
         Growth of the pattern, as a share, after which all open targets are looked at at once.
     trial_limit_share : float, default 0.1
-        Share of the limits after which the rate of answers is looked at, and that each of the first half may take.
+        Share of the limits after which the rate of answers is looked at.
+    question_limit_share : float, default 0.1
+        Share of what is left of the limits that each of the first half of the questions may take.
     simplex_iterations : int, default 3000
         Simplex iterations, and so many more for every 5,000 columns, after which interior point takes over.
     series_cells : int, default 6000
@@ -110,6 +112,7 @@ class ConstructionOptions(Stage):
 
     sweep_growth: float = number(0.05)
     trial_limit_share: float = number(0.1, most=1)
+    question_limit_share: float = number(0.1, most=1)
     simplex_iterations: int = number(3000, least=1)
     series_cells: int = number(6000)
     rerouted: int = number(200, least=1)

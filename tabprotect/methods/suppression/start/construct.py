@@ -75,7 +75,7 @@ class Constructor:
         patience : float
             Give up, as at a limit, where all questions would take so many times what the budget has, at the rate of
             those answered so far, and these are less than half: later no other start would be there sooner. Or where
-            one of them takes more than a share of the limits (`trial_limit_share`).
+            one of these takes more than a share of the limits (`question_limit_share`).
         """
         begun, whole = meter(budget), meter_left(budget)
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
@@ -90,10 +90,11 @@ class Constructor:
             if answered[question] or key in self.unattainable:
                 continue
             spent, done = meter(budget) - begun, int(answered.sum()) - at_once
-            early, share = 2 * done < asked and math.isfinite(patience), self._options.trial_limit_share
-            if early and spent > share * whole and spent * asked > patience * whole * max(1, done):
+            early = 2 * done < asked and math.isfinite(patience)
+            tried = spent > self._options.trial_limit_share * whole
+            if early and tried and spent * asked > patience * whole * max(1, done):
                 return None
-            with budget.part(share) if early else nullcontext(budget) as part:
+            with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
                 new = self._answer(key, price, pattern, part, allowed)
             if new is None:
                 return None

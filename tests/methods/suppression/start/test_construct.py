@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tabprotect.attack.witness import Witnesses
@@ -13,19 +17,39 @@ from tabprotect.solver.limits import Budget, Limits
 PROBLEM = family("thin", seed=0, sizes=(8, 8, 8))
 
 
-def build(work: int | None = None, share: float = 1.0, patience: float = 0.01) -> tuple[object, Budget]:
-    options = changed(DEFAULTS, "construction.trial_limit_share", share).construction
+def build(
+    patience: float, work: int | None = None, trial: float = 0.0, question: float = 1.0
+) -> tuple[npt.NDArray[np.bool_] | None, Budget]:
+    options = changed(DEFAULTS, "construction.trial_limit_share", trial)
+    options = changed(options, "construction.question_limit_share", question)
     budget = Budget(Limits(work=work))
-    constructor = Constructor(Witnesses(PROBLEM), options=options)
-    return constructor.build(PROBLEM.weights, budget, patience=patience), budget
+    return Constructor(Witnesses(PROBLEM), options=options.construction).build(
+        PROBLEM.weights, budget, patience=patience
+    ), budget
 
 
-@pytest.mark.parametrize(("share", "there"), [(0.1, False), (0.5, True)])
-def test_what_seems_to_take_too_long_is_given_up_until_half_of_it_is_answered(share: float, there: bool) -> None:
-    whole = build()[1].work
-    pattern, budget = build(int(1.05 * whole), share)
+@pytest.fixture(scope="module")
+def whole() -> int:
+    """Work of a pattern that is never given up."""
+    pattern, budget = build(math.inf)
+    assert pattern is not None
+    assert not Witnesses(PROBLEM).check(pattern, Budget())
+    return budget.work
+
+
+@pytest.mark.parametrize(("trial", "there"), [(0.1, False), (0.5, True)])
+def test_what_seems_to_take_too_long_is_given_up_until_half_of_it_is_answered(
+    whole: int, trial: float, there: bool
+) -> None:
+    pattern, budget = build(0.01, int(1.05 * whole), trial)
     assert (pattern is not None) == there
     assert (budget.work > 0.9 * whole) == there
-    assert Witnesses(PROBLEM).check(PROBLEM.must_hide, Budget())
-    if pattern is not None:
-        assert not Witnesses(PROBLEM).check(pattern, Budget())
+
+
+@pytest.mark.parametrize(("patience", "there"), [(1e9, False), (math.inf, True)])
+def test_a_question_that_takes_more_than_its_share_ends_what_may_be_given_up(
+    whole: int, patience: float, there: bool
+) -> None:
+    pattern, budget = build(patience, int(1.05 * whole), question=0.01)
+    assert (pattern is not None) == there
+    assert (budget.work > 0.5 * whole) == there
