@@ -351,6 +351,8 @@ def test_what_swapping_needs_is_said_in_options(place: Path, tabprotect: Run) ->
     asked = ("--by", "town", "--rule", "threshold=2", "--out", "out")
     said = tabprotect("protect", "records.csv", *asked, "--method", "swap").err
     assert "such as --option geography=region+town --option risk=age+origin --option similar=age+sex/sex" in said
+    said = tabprotect("compare", "records.csv", *asked[:-2], "--method", "swap").err
+    assert said.count("must name columns") == 1
 
 
 def test_an_engine_that_a_method_does_not_have_is_refused(place: Path, tabprotect: Run) -> None:
