@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tabprotect.comparison.approaches import Approach
 from tabprotect.comparison.measures import Risk
 from tabprotect.methods.loss import Loss
-from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.gap import relative_gap
 
 __all__ = ["Line"]
 

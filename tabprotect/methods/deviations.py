@@ -8,7 +8,7 @@ import pandas as pd
 
 from tabprotect.methods.frames import frame_of
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.gap import relative_gap
 
 __all__ = ["Deviations"]
 

@@ -19,7 +19,7 @@ from tabprotect.formats.folder import CERTIFICATE, INTERNAL, MANIFEST, PUBLISH
 from tabprotect.problem import Problem
 from tabprotect.report.layout import LAYOUT, Layout, writers
 from tabprotect.report.public import PublicTable
-from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.gap import relative_gap
 
 __all__ = ["claims", "different", "foreign", "headings"]
 

@@ -32,7 +32,7 @@ from tabprotect.report.layout import Layout
 from tabprotect.report.public import PUBLISHED, SUPPRESSED, PublicTable, free_name, public_table
 from tabprotect.sensitivity.assessment import Assessment
 from tabprotect.sensitivity.union_exposure import UnionExposure
-from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.gap import relative_gap
 from tabprotect.solver.trace import Known
 from tabprotect.table.table import Table
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from tabprotect.methods.base.options import check_options
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.limits import Limits, Progress, relative_gap
+from tabprotect.solver.gap import relative_gap
+from tabprotect.solver.limits import Limits, Progress
 from tabprotect.table.table import Table
 
 __all__ = ["Acts", "Call", "Changed", "Method", "default_base", "held"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabprotect.methods.recoding.fewer_codes import without_cells
-from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.gap import relative_gap
 from tabprotect.table.hierarchy import Hierarchy
 from tabprotect.table.table import Table
 

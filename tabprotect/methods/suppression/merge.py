@@ -7,7 +7,7 @@ from typing import Final
 
 from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.solver.limits import is_optimal
+from tabprotect.solver.gap import is_optimal
 
 __all__ = ["NOTHING_FOUND", "joined", "with_bound", "with_bound_of"]
 

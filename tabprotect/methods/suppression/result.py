@@ -13,7 +13,7 @@ from tabprotect.attack.pool import Deviation
 from tabprotect.attack.proof_rows import BoundProof
 from tabprotect.methods.frames import frame_of
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import relative_gap
+from tabprotect.solver.gap import relative_gap
 from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.views import view
 

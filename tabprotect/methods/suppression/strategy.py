@@ -86,8 +86,10 @@ def automatic(
         first = run.recombined(first, other)
     if ended(first):
         return because(first, why)
-    rest = run.exact(first.pattern, rows, first.deviations) if first.safe else run.exact(start, rows, deviations)
-    return because(joined(first, rest), why)
+    if first.safe:
+        return because(joined(first, run.exact(first.pattern, rows, first.deviations)), why)
+    # cheapest witnesses that took too long once are not begun again
+    return because(joined(first, run.exact(start, rows, deviations, build=first.status != "unknown")), why)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +118,15 @@ class _Run:
         return left > least * (meter(self.budget) + left)
 
     def exact(
-        self, start: Bools | None, rows: Inequalities | None, deviations: Sequence[Deviation] = ()
+        self,
+        start: Bools | None,
+        rows: Inequalities | None,
+        deviations: Sequence[Deviation] = (),
+        *,
+        build: bool = True,
     ) -> SuppressionResult:
-        """Search with a bound, as far as the limits go."""
+        """Search with a bound, as far as the limits go; with `build` also by a pattern of cheapest witnesses."""
+        options = self.options if build else changed(self.options, "start.build_limit_share", 0.0)
         with self.budget.run() as rest:
             return exact(
                 self.problem,
@@ -129,7 +137,7 @@ class _Run:
                 deviations=deviations,
                 rows=rows,
                 means=self.means or Means(),
-                options=self.options,
+                options=options,
             )
 
     def first(

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from tabprotect.errors import InputError, SolverError, did_you_mean
 from tabprotect.seeds import Seed, as_seed
+from tabprotect.solver.gap import is_optimal
 from tabprotect.solver.interrupts import cancel_on_interrupt
-from tabprotect.solver.limits import Budget, Limits, Progress, is_optimal
+from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.mip.lazy import LazyResult, Oracle, Programme, Separator
 from tabprotect.solver.tolerances import ROW_FEASIBILITY
 

@@ -99,6 +99,7 @@ def exact(
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
         judge.offer_many(deviations)
+        judge.offer_scaled(problem.may_hide | problem.must_hide)
         pattern = (
             root_solve(problem, judge, solver, budget, options.root_solve) if start is None and not means else None
         )
@@ -177,11 +178,12 @@ def _search(
 ) -> None:
     report = reporter(searches, reduction.constant, budget)
     hints: list[Bools | None] = [None] * len(searches)
+    known = judge.deviations(judge.problem.may_hide | judge.problem.must_hide if start is None else start)
+    for s in searches:
+        s.judge.offer_all(s.part.restrict(known))
     if start is not None:
-        known = judge.deviations(start)
         for k, (s, pattern) in enumerate(zip(searches, reduction.patterns(start), strict=True)):
             hints[k] = pattern
-            s.judge.offer_all(s.part.restrict(known))
             s.offer(pattern, budget)
     for s, hint in zip(searches, hints, strict=True):
         s.report = report

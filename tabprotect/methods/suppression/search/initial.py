@@ -132,9 +132,11 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
     options = search.options.start
     limited = search.best is not None
     share, patience = (options.build_limit_share, options.build_patience) if limited else (1.0, math.inf)
-    with budget.part(share) as part:
-        pattern = search.constructor.build(search.core.weight, part, start=hint, patience=patience)
-    _give_up(search)
+    pattern = None
+    if share:
+        with budget.part(share) as part:
+            pattern = search.constructor.build(search.core.weight, part, start=hint, patience=patience)
+        _give_up(search)
     if pattern is not None:
         search.offer(pattern, budget)
     elif not endless:
@@ -143,7 +145,6 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
 
 def _hide_everything(search: State, budget: Budget) -> None:
     everything = np.ones(search.core.n, dtype=bool)
-    search.judge.offer_scaled(everything)
     if not search.core.attackers and not search.judge.check(everything, budget):
         search.best = everything
 

@@ -20,7 +20,8 @@ from tabprotect.methods.suppression.presolve.core import Core, Reduction
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.schedule import go_on
 from tabprotect.methods.suppression.search.snapshot import NOTHING, Snapshot
-from tabprotect.solver.limits import Budget, Limits, is_optimal
+from tabprotect.solver.gap import is_optimal
+from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip.pool import pool_solver
 from tabprotect.solver.tasks.pieces import GRACE, Means
 from tabprotect.solver.tasks.store import digest

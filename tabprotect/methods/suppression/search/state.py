@@ -24,7 +24,8 @@ from tabprotect.methods.suppression.search.snapshot import Rows, Snapshot
 from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.solver.credit import meter
-from tabprotect.solver.limits import Budget, is_optimal
+from tabprotect.solver.gap import is_optimal
+from tabprotect.solver.limits import Budget
 from tabprotect.solver.mip.pool import PoolSolver
 
 __all__ = ["State"]

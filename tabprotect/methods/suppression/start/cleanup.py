@@ -238,8 +238,8 @@ class Cleaner:
 
     def _shrink(self, goal: int, budget: Budget) -> Bools | None:
         """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves."""
-        trial, label, left, lot = self.pattern.copy(), self.classes.label, int(self.classes.dimensions.sum()), 64
-        start = left
+        trial, label, left = self.pattern.copy(), self.classes.label, int(self.classes.dimensions.sum())
+        start, lot = left, max(64, (left - goal) // 2)
         while left > goal and lot and not budget.exhausted:
             budget.spend(1)
             less = trial.copy()

@@ -24,7 +24,8 @@ from tabprotect.microdata.masking.suppression.covers import (
 from tabprotect.microdata.method import Masking, Method, MethodCall
 from tabprotect.microdata.parameters import as_columns, need_choice, need_number
 from tabprotect.microdata.records import Records
-from tabprotect.solver.limits import Budget, Limits, relative_gap
+from tabprotect.solver.gap import relative_gap
+from tabprotect.solver.limits import Budget, Limits
 
 __all__ = ["LocalSuppression"]
 
