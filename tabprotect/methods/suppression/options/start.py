@@ -33,7 +33,7 @@ class StartOptions(Stage):
         Exposures up to which a pattern has few.
     useless_exposed_share : float, default 0.5
         Share of the exposures without any secondary beyond which a pool that leaves them is of no use.
-    bulk_limit_share : float, default 0.7
+    bulk_limit_share : float, default 0.9
         Share of the limits for taking out in bulk where cheapest witnesses took too long.
     late_limit_share : float, default 0.02
         Share of the limits after which a first pool ends late: a safe pattern comes before its completion.
@@ -49,7 +49,7 @@ class StartOptions(Stage):
     patient_limit_share: float = number(0.003, most=1)
     few_exposures: int = number(3)
     useless_exposed_share: float = number(0.5, most=1)
-    bulk_limit_share: float = number(0.7, most=1)
+    bulk_limit_share: float = number(0.9, most=1)
     late_limit_share: float = number(0.02, most=1)
     attacker_targets: int = number(3000)
 
@@ -108,6 +108,14 @@ class ConstructionOptions(Stage):
         Deviations that are led around a cell at most.
     reroutes : int, default 6
         Deviations that are tried as the way around at most.
+    bulk_first_share : float, default 0.5
+        Share of the dimensions of everything hidden that the first removal in bulk leaves.
+    bulk_step : float, default 0.8
+        Share of these that each further one leaves.
+    bulk_trials : int, default 4
+        Removals from the first one on that does not make the pattern cheaper.
+    bulk_cut_rounds : int, default 10
+        Repairs by attacker cuts before those by cheapest deviations.
     """
 
     sweep_growth: float = number(0.05)
@@ -117,6 +125,10 @@ class ConstructionOptions(Stage):
     series_cells: int = number(6000)
     rerouted: int = number(200, least=1)
     reroutes: int = number(6)
+    bulk_first_share: float = number(0.5, most=1)
+    bulk_step: float = number(0.8, most=1)
+    bulk_trials: int = number(4)
+    bulk_cut_rounds: int = number(10)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.start.bulk import remove_in_bulk
 from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
@@ -96,5 +97,6 @@ def _from_everything(judge: Witnesses, budget: Budget, options: Options) -> Bool
         return None
     cleaner = Cleaner(judge, everything, options=options.construction)
     with budget.part(options.finish.bulk_limit_share) as share:
-        cleaner.bulk(share)
+        for _ in remove_in_bulk(cleaner, share, options.construction):
+            pass
     return cleaner.pattern.copy()

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tabprotect.attack.witness import Exposure
 from tabprotect.methods.suppression.search.state import State
+from tabprotect.methods.suppression.start.bulk import remove_in_bulk
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.solver.credit import meter, meter_left
 from tabprotect.solver.limits import Budget
@@ -166,8 +167,8 @@ def _bulk(search: State, budget: Budget) -> None:
     if search.best is not None:
         cleaner = Cleaner(search.judge, search.best, options=search.options.construction)
         with budget.part(search.options.start.bulk_limit_share) as part:
-            cleaner.bulk(part)
-        search.best = cleaner.pattern.copy()
+            for pattern in remove_in_bulk(cleaner, part, search.options.construction):
+                search.take(pattern)
 
 
 def _cancelled(budget: Budget) -> bool:

@@ -24,6 +24,25 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
+def _attacker_cut(problem: Problem, exposure: Exposure, known: Ints) -> tuple[Ints, Floats, float]:
+    """Return cells, their capacities c and the level L of the cut sum_i c_i x_i >= L that an exposure gives.
+
+    No capacity is larger than the level. An exposure without proofs gives no cells, and a level of 0.
+    """
+    if not exposure.proofs:
+        return np.zeros(0, np.int64), np.zeros(0), 0.0
+    total, need = np.zeros(problem.n_cells), exposure.needed
+    box, own = exposure.key.side == 0, exposure.key.cell
+    for proof in exposure.proofs:
+        cells, c = capacity(problem, own, proof, known, box=box)
+        total[cells] += c
+    if box:
+        need -= total[own] if np.isfinite(total[own]) else 0.0
+        total[own] = 0.0
+    cells = np.flatnonzero(total > 0)
+    return cells, np.minimum(total[cells], need), need
+
+
 class Locks:
     """Attacker cuts sum_i c_i x_i >= L met on the way, and the cells that they hold.
 
@@ -46,23 +65,10 @@ class Locks:
         self._need: list[float] = []
         self.held = problem.must_hide.copy()
 
-    def add(self, exposure: Exposure, known: Ints) -> None:
-        """Learn from a failed deletion."""
-        n = self._problem.n_cells
-        total = np.zeros(n)
-        box = exposure.key.side == 0
-        for proof in exposure.proofs:
-            cells, c = capacity(self._problem, exposure.key.cell, proof, known, box=box)
-            total[cells] += c
-        if not exposure.proofs:
-            return
-        need = exposure.needed
-        if box:
-            own = exposure.key.cell
-            need -= total[own] if np.isfinite(total[own]) else 0.0
-            total[own] = 0.0
-        cells = np.flatnonzero((total > 0) & self._pattern)
-        c = np.minimum(total[cells], need)
+    def add(self, cells: Ints, capacities: Floats, need: float) -> None:
+        """Hold what a cut needs."""
+        inside = self._pattern[cells]
+        cells, c = cells[inside], capacities[inside]
         self._cells.append(cells)
         self._capacity.append(c)
         self._spare.append(float(c.sum()) - need)
@@ -117,6 +123,10 @@ class Cleaner:
         Classes for which that is decided.
     classes : Series
         Of the pattern.
+    asked : ndarray of bool, shape (cells,)
+        Cells about which something is asked.
+    rank : ndarray of float, shape (cells,)
+        `order`, or the weights.
     """
 
     def __init__(
@@ -136,13 +146,13 @@ class Cleaner:
         self.finished = False
         self.tried = 0
         self._ignore = ignore
-        self._rank = judge.problem.weights if order is None else order
+        self.rank = judge.problem.weights if order is None else order
         self._A = sparse.csc_array(judge.problem.system.A)
         self._locks = Locks(judge.problem, self.pattern)
         q = judge.questions
-        self._asked = np.zeros(judge.problem.n_cells, bool)
+        self.asked = np.zeros(judge.problem.n_cells, bool)
         for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
-            self._asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
+            self.asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
         self.classes = series(self._A, self.pattern)
         self._look()
 
@@ -158,8 +168,7 @@ class Cleaner:
             exposure = self._fails(cells, budget)
             self.tried += exposure is None or exposure.decided
             if exposure is None:
-                self._drop(cells)
-                self._look(cells)
+                self.publish(cells)
             elif exposure.decided or not budget.exhausted:
                 held[cells] = True
         return self.pattern
@@ -169,7 +178,7 @@ class Cleaner:
         problem, held = self.judge.problem, self._locks.held
         mine = np.flatnonzero(self.pattern & ~problem.must_hide)
         label = self.classes.label[mine]
-        total = np.bincount(label, weights=self._rank[mine], minlength=problem.n_cells)
+        total = np.bincount(label, weights=self.rank[mine], minlength=problem.n_cells)
         free = np.bincount(label, minlength=problem.n_cells) > 0
         free[label[held[mine]]] = False
         weights = problem.weights[mine]
@@ -179,6 +188,27 @@ class Cleaner:
             return np.zeros(0, np.int64)
         best = int(np.argmax(np.where(free, total, -np.inf)))
         return np.asarray(mine[label == best], np.int64)
+
+    @property
+    def held(self) -> Bools:
+        """Cells that stay in every safe pattern inside the present one, by the cuts met so far."""
+        return self._locks.held
+
+    def learn(self, exposure: Exposure) -> tuple[Ints, Floats, float]:
+        """Hold what the cut of an exposure needs, and return the cut."""
+        cut = _attacker_cut(self.judge.problem, exposure, self.judge.known(exposure.key.attacker))
+        if len(cut[0]):
+            self._locks.add(*cut)
+        return cut
+
+    def ignores(self, key: Key) -> bool:
+        """Whether a question needs no answer."""
+        return self._ignore is not None and self._ignore(key)
+
+    def publish(self, cells: Ints) -> None:
+        """Take out cells without which the pattern is known to be safe, and what cannot move without them."""
+        self._drop(cells)
+        self._look(cells)
 
     def _drop(self, cells: Ints) -> None:
         self.pattern[cells] = False
@@ -191,7 +221,7 @@ class Cleaner:
             self._update(gone)
         label = self.classes.label
         needed = np.zeros(len(must), bool)
-        needed[label[self._asked]] = True
+        needed[label[self.asked]] = True
         self._locks.held[self.pattern & needed[label]] = True
         idle = self.classes.idle
         self._drop(idle[~must[idle]])
@@ -212,65 +242,13 @@ class Cleaner:
         joined = np.where(now.component < 0, -1, now.component + len(self.classes.dimensions))
         self.classes = Series(now.idle, np.where(here, now.label, label), np.where(here, joined, component), dimensions)
 
-    def bulk(self, budget: Budget) -> None:
-        """Take out many classes between two judgements: for patterns that are far too large.
-
-        Heavy classes leave in lots, after each of which an elimination tells that all primaries can still move. Whether
-        they move far enough is judged when half of the dimensions are gone, then after every further fifth, and where
-        they do not, half-way to the last safe pattern.
-        """
-        start = int(self.classes.dimensions.sum())
-        safe, share, tries = 1.0, 0.5, 3
-        while tries and not budget.exhausted:
-            trial = self._shrink(int(share * start), budget)
-            if trial is None:
-                return
-            exposed = self.judge.check(trial, budget, stop_at_first=self._ignore is None)
-            if any(self._ignore is None or not self._ignore(e.key) for e in exposed):
-                share, tries = (share + safe) / 2, tries - 1
-                continue
-            gone = np.flatnonzero(self.pattern & ~trial)
-            self._drop(gone)
-            self._look(gone)
-            safe = share
-            share = 0.8 * share if tries == 3 else share
-            tries -= tries < 3
-
-    def _shrink(self, goal: int, budget: Budget) -> Bools | None:
-        """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves."""
-        trial, label, left = self.pattern.copy(), self.classes.label, int(self.classes.dimensions.sum())
-        start, lot = left, max(64, (left - goal) // 2)
-        while left > goal and lot and not budget.exhausted:
-            budget.spend(1)
-            less = trial.copy()
-            less[self._heaviest(trial, label, min(lot, left - goal))] = False
-            if less.sum() == trial.sum():
-                break
-            after = series(self._A, less)
-            if self._asked[after.idle].any():
-                lot //= 2
-                continue
-            less[after.idle[~self.judge.problem.must_hide[after.idle]]] = False
-            trial, label, left, lot = less, after.label, int(after.dimensions.sum()), lot + lot // 4
-        return None if budget.exhausted or left == start else trial
-
-    def _heaviest(self, pattern: Bools, label: Ints, most: int) -> Ints:
-        """Secondaries of the heaviest classes without primaries."""
-        n = len(label)
-        mine = np.flatnonzero(pattern & ~self.judge.problem.must_hide)
-        total = np.bincount(label[mine], weights=self._rank[mine], minlength=n)
-        total[label[self._asked]] = 0.0
-        chosen = np.zeros(n, bool)
-        chosen[np.argsort(-total, kind="stable")[:most]] = True
-        return mine[(chosen & (total > 0))[label[mine]]]
-
     def _fails(self, cells: Ints, budget: Budget) -> Exposure | None:
         trial = self.pattern.copy()
         trial[cells] = False
         reroute(self.judge, self.pattern, cells, self._options)
         for exposure in self.judge.check(trial, budget, stop_at_first=self._ignore is None):
-            if self._ignore is None or not self._ignore(exposure.key):
-                self._locks.add(exposure, self.judge.known(exposure.key.attacker))
+            if not self.ignores(exposure.key):
+                self.learn(exposure)
                 return exposure
         return None
 
