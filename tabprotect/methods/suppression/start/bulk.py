@@ -29,7 +29,8 @@ def remove_in_bulk(
     Heavy classes leave until half of the dimensions of the deviations are gone, then a further fifth, and so on. What
     is exposed then gives attacker cuts, and classes of much capacity for their cost come back until the cuts hold, a
     few times over. What is still exposed gets the cheapest deviation inside the last safe pattern. Where the outcome is
-    not cheaper than that pattern, smaller steps follow, half-way between what was of use and what was not.
+    not cheaper than that pattern, smaller steps follow, half-way between what was of use and what was not. It ends
+    where a step gains little.
 
     Parameters
     ----------
@@ -69,17 +70,17 @@ class _Removal:
             trial = self._shrunk(int(share * start))
             if trial is None:
                 return
-            repaired = self._repaired(trial)
-            if repaired is not None and cost(repaired) < cost(cleaner.pattern):
+            before, repaired = cost(cleaner.pattern), self._repaired(trial)
+            if repaired is not None and cost(repaired) < before:
                 cleaner.publish(np.flatnonzero(cleaner.pattern & ~repaired))
                 yield cleaner.pattern.copy()
                 most = share
+                if cost(cleaner.pattern) > (1 - options.bulk_least_gain) * before:
+                    return
             else:
                 least = share
             tries -= least > 0
-            # where nothing was exposed the next step is twice as long
-            step = options.bulk_step
-            share = (least + most) / 2 if least else step * share
+            share = (least + most) / 2 if least else options.bulk_step * share
 
     def _shrunk(self, goal: int) -> Bools | None:
         """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves.

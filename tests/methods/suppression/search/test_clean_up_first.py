@@ -16,7 +16,7 @@ def test_a_first_pattern_far_above_the_bound_is_cleaned_up_first(seed: int) -> N
     problem = family("thin", seed, sizes=(7, 7, 7))
     never = changed(DEFAULTS, "schedule.far_gap", 1.0)
     first, later = (
-        suppress(problem, method="exact", limits=Limits(work=10_000), options=options) for options in (DEFAULTS, never)
+        suppress(problem, method="exact", limits=Limits(work=20_000), options=options) for options in (DEFAULTS, never)
     )
     assert first.cost is not None
     assert later.cost is not None

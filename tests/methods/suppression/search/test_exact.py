@@ -154,9 +154,18 @@ def test_same_seed_and_work_limit_give_the_same_answer():
 
 def test_a_limit_that_leaves_no_time_ends_in_status_unknown():
     A, values, primary, level = grid(4)
-    problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level)
+    # the grand total is published, so that the table in proportion tells nothing
+    problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level, protected=[len(values) - 1])
     result = exact(problem, limits=Limits(seconds=0.0))
     assert (result.status, result.safe, result.cost, result.stopped) == ("unknown", False, None, "time")
+
+
+def test_a_limit_that_leaves_no_time_ends_with_everything_hidden_where_the_table_in_proportion_shows_that_it_is_safe():
+    A, values, primary, level = grid(4)
+    problem = Problem.from_arrays(A, values, primary, lpl=level, upl=level)
+    result = exact(problem, limits=Limits(seconds=0.0))
+    assert (result.status, result.safe, result.stopped) == ("feasible", True, "time")
+    assert Judge(problem).safe(result.pattern)
 
 
 def test_a_stopped_run_returns_its_best_safe_pattern():

@@ -15,6 +15,7 @@ from tabprotect.methods.suppression.bound.separation import Separation
 from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
+from tabprotect.methods.suppression.start.bulk import remove_in_bulk
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.methods.suppression.start.series import series
 from tabprotect.problem import Problem
@@ -82,7 +83,8 @@ def test_bulk_and_clean_up_keep_a_pattern_safe_and_can_be_resumed():
         if judge.check(everything):
             continue
         cleaner = Cleaner(judge, everything)
-        cleaner.bulk(Budget())
+        for _ in remove_in_bulk(cleaner, Budget()):
+            pass
         while not cleaner.finished:
             cleaner.run(Budget(Limits(work=200)))
             assert not Witnesses(judge.problem).check(cleaner.pattern)
