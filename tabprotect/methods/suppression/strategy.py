@@ -70,7 +70,10 @@ def automatic(
     limited = start is None and not math.isinf(meter_left(budget)) and _may_search_inside(problem, method, options)
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
-        first, other = run.by_witnesses(1.0, start, run.patience), ""
+        share = options.schedule.bound_limit_share
+        first, other = run.by_witnesses(1 - share, start, run.patience, in_bulk=True), ""
+        # the bound has its share, too
+        limited = limited and run.has_time(2 * share)
     else:
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
         if limited or (method == "local" and not alone):
@@ -108,13 +111,14 @@ class _Run:
         """Share of the limits that a first pattern of cheapest witnesses may seem to take."""
         return self.options.choice.probe_patience * self.options.choice.probe_limit_share
 
-    def has_time(self) -> bool:
-        """Whether more of the limits is left than a search among the cells of a pattern leaves at its end.
+    def has_time(self, least: float | None = None) -> bool:
+        """Whether more than a share of the limits is left; by default what a search inside of a pattern leaves.
 
         Where attackers know cells, whether there is a slice for it: its audits take longer.
         """
         choice, left = self.options.choice, meter_left(self.budget)
-        least = choice.local_slice_share if self.problem.attackers else 1 - choice.inside_limit_share
+        if least is None:
+            least = choice.local_slice_share if self.problem.attackers else 1 - choice.inside_limit_share
         return left > least * (meter(self.budget) + left)
 
     def exact(
@@ -221,9 +225,19 @@ class _Run:
         return joined(first, self.by_witnesses(self.patience, first.pattern, math.inf))
 
     def by_witnesses(
-        self, share: float, start: Bools | None, patience: float = 1.0, restarts: int = 0, cleanup: float | None = None
+        self,
+        share: float,
+        start: Bools | None,
+        patience: float = 1.0,
+        *,
+        restarts: int = 0,
+        cleanup: float | None = None,
+        in_bulk: bool = False,
     ) -> SuppressionResult:
-        """Return a pattern of cheapest witnesses; unknown where it takes longer than a share, or seems to."""
+        """Return a pattern of cheapest witnesses; unknown where it takes longer than a share, or seems to.
+
+        With `in_bulk` it is one of removal in bulk then.
+        """
         choice = self.options.choice
         with self.budget.run(min(1.0, share), work=choice.probe_work) as part:
             return greedy(
@@ -233,6 +247,7 @@ class _Run:
                 restarts=restarts,
                 cleanup=choice.probe_cleanup_share if cleanup is None else cleanup,
                 patience=patience,
+                in_bulk=in_bulk,
                 start=start,
                 means=self.means,
                 options=self.options,

@@ -114,10 +114,10 @@ class ConstructionOptions(Stage):
         Share of these that each further one leaves.
     bulk_trials : int, default 4
         Removals from the first one on that does not make the pattern cheaper.
-    bulk_least_gain : float, default 0.03
+    bulk_least_gain : float, default 0.015
         Share of the cost that a removal has to gain for another one to follow.
-    bulk_cut_rounds : int, default 10
-        Repairs by attacker cuts before those by cheapest deviations.
+    bulk_cut_rounds : int, default 3
+        Repairs of a question by attacker cuts alone, before one by the cheapest deviation.
     """
 
     sweep_growth: float = number(0.05)
@@ -130,8 +130,8 @@ class ConstructionOptions(Stage):
     bulk_first_share: float = number(0.5, most=1)
     bulk_step: float = number(0.8, most=1)
     bulk_trials: int = number(4)
-    bulk_least_gain: float = number(0.03, most=1)
-    bulk_cut_rounds: int = number(10)
+    bulk_least_gain: float = number(0.015, most=1)
+    bulk_cut_rounds: int = number(3)
 
 
 @dataclass(frozen=True, kw_only=True)

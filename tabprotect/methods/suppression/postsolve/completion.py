@@ -13,8 +13,8 @@ from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.start.bulk import remove_in_bulk
-from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
+from tabprotect.methods.suppression.start.bulk import from_everything
+from tabprotect.methods.suppression.start.cleanup import clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -71,7 +71,7 @@ def complete(
         with repair.part(options.finish.build_limit_share) as share:
             x = constructor.build(part.problem.weights, share, start=hint)
         if x is None:
-            x = _from_everything(constructor.judge, repair, options)
+            x = from_everything(constructor.judge, repair, options.finish.bulk_limit_share, options.construction)
         if x is None:
             # with time left some levels are out of reach: which ones is for the end to say
             return finish(problem, judge, None if repair.exhausted else problem.may_hide, repair, method, options)
@@ -85,18 +85,3 @@ def complete(
         patterns.append(x)
         budget.report(method, message=f"{left - 1} parts to clean up")
     return finish(problem, judge, reduction.pattern(patterns), budget, method, options)
-
-
-def _from_everything(judge: Witnesses, budget: Budget, options: Options) -> Bools | None:
-    """Return a safe pattern that needs few programmes: everything hidden, whole series classes let go at a time.
-
-    None if not even everything hidden is safe, or a limit keeps that from being found out.
-    """
-    everything = np.ones(judge.problem.n_cells, bool)
-    if judge.check(everything, budget):
-        return None
-    cleaner = Cleaner(judge, everything, options=options.construction)
-    with budget.part(options.finish.bulk_limit_share) as share:
-        for _ in remove_in_bulk(cleaner, share, options.construction):
-            pass
-    return cleaner.pattern.copy()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, Options
@@ -17,6 +18,7 @@ from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.improvement import Improver
+from tabprotect.methods.suppression.start.bulk import from_everything
 from tabprotect.methods.suppression.start.cleanup import clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
@@ -38,7 +40,8 @@ def greedy(
     progress: Callable[[Progress], None] | None = None,
     restarts: int = 10,
     cleanup: float = 1.0,
-    patience: float = math.inf,
+    patience: float = 2.0,
+    in_bulk: bool = True,
     start: Bools | None = None,
     means: Means | None = None,
     options: Options = DEFAULTS,
@@ -58,7 +61,9 @@ def greedy(
     cleanup : float
         Share of what is left of the limits that may go into the clean-up of the first pattern of a part.
     patience : float
-        Give up, as at a limit, where the first pattern of a part would take so many times what the limits have.
+        Cheapest witnesses end where the first pattern of a part would take so many times what the limits have.
+    in_bulk : bool
+        Then everything is hidden in that part, and taken out in bulk; without it the search ends as at a limit.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
     means : Means, optional
@@ -89,9 +94,13 @@ def greedy(
         rng = np.random.default_rng(seed)
         patterns: list[Bools] = []
         hints = reduction.patterns(start) if start is not None else [None] * len(reduction.cores)
+        everything = problem.may_hide | problem.must_hide
+        judge.offer_scaled(everything)
+        known = judge.known_about(everything)
+        shown = [Part(core).restrict(known) if in_bulk else None for core in reduction.cores]
         tasks = [
-            Task(core, hint, int(rng.integers(2**31)), restarts, cleanup, patience, options, Limits())
-            for core, hint in zip(reduction.cores, hints, strict=True)
+            Task(core, hint, int(rng.integers(2**31)), restarts, cleanup, patience, rows, options, Limits())
+            for core, hint, rows in zip(reduction.cores, hints, shown, strict=True)
         ]
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means, options), strict=True):
             if answer is None or answer.pattern is None:
@@ -104,7 +113,11 @@ def greedy(
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One part to be protected."""
+    """One part to be protected.
+
+    Deviations that may show that everything hidden is safe are `in_bulk`, one a row; None where removal in bulk is no
+    way out.
+    """
 
     core: Core
     hint: Bools | None
@@ -112,6 +125,7 @@ class Task:
     restarts: int
     cleanup: float
     patience: float
+    in_bulk: sparse.csr_array | None
     options: Options
     limits: Limits
 
@@ -134,6 +148,10 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     judge = Witnesses(problem)
     constructor = Constructor(judge, dismiss=True, options=task.options.construction)
     x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
+    if x is None and task.in_bulk is not None and not constructor.unattainable:
+        judge.offer_all(task.in_bulk)
+        share, stage = task.options.start.bulk_limit_share, task.options.construction
+        x = from_everything(judge, budget, share, stage, lambda cost: budget.report("greedy", constant + cost))
     if x is None:
         return CorePattern(None, (), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
@@ -154,8 +172,13 @@ def _answers(
 ) -> Iterator[CorePattern | None]:
     """Yield the patterns for all parts."""
     if not means:
-        for task in tasks:
-            yield protect_core(task, budget, reduction.constant)
+        # what is reported is the cost of the whole, with parts that have no pattern yet hidden
+        costs = [task.core.cost(np.ones(task.core.n, bool)) for task in tasks]
+        for k, task in enumerate(tasks):
+            found = protect_core(task, budget, reduction.constant + sum(costs[:k] + costs[k + 1 :]))
+            if found.pattern is not None:
+                costs[k] = task.core.cost(found.pattern)
+            yield found
         return
     cells = sum(task.core.n for task in tasks)
     work, seconds = budget.work_left, budget.seconds_left
@@ -180,7 +203,7 @@ def _answers(
             t.hint,
             t.seed,
             t.restarts,
-            t.limits.work and (t.cleanup, t.patience),
+            t.limits.work and (t.cleanup, t.patience, t.in_bulk is None),
             t.limits.work,
             options,
         )

@@ -1,1 +1,1 @@
-"""Safe patterns: construction, clean-up, the root solve."""
+"""Safe patterns: construction, removal in bulk, clean-up, the root solve."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tabprotect.attack.keys import Key
+from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.methods.suppression.start.cheapest import Cheapest
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.methods.suppression.start.series import series
 from tabprotect.solver.limits import Budget
 
-__all__ = ["remove_in_bulk"]
+__all__ = ["from_everything", "remove_in_bulk"]
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -27,10 +30,10 @@ def remove_in_bulk(
     """Take many classes out of a safe pattern between two attacks; yield every cheaper safe pattern.
 
     Heavy classes leave until half of the dimensions of the deviations are gone, then a further fifth, and so on. What
-    is exposed then gives attacker cuts, and classes of much capacity for their cost come back until the cuts hold, a
-    few times over. What is still exposed gets the cheapest deviation inside the last safe pattern. Where the outcome is
-    not cheaper than that pattern, smaller steps follow, half-way between what was of use and what was not. It ends
-    where a step gains little.
+    is exposed then gives attacker cuts, and classes of much capacity for their cost come back until the cuts hold. What
+    is exposed again and again gets the cheapest deviation inside the last safe pattern. Where the outcome is not
+    cheaper than that pattern, smaller steps follow, half-way between what was of use and what was not. It ends where a
+    step gains little.
 
     Parameters
     ----------
@@ -49,6 +52,40 @@ def remove_in_bulk(
     Salazar-Gonzalez (2000) for the repair.
     """
     return _Removal(cleaner, budget, options).run()
+
+
+def from_everything(
+    judge: Witnesses,
+    budget: Budget,
+    share: float,
+    options: ConstructionOptions = DEFAULTS.construction,
+    report: Callable[[float], None] = lambda cost: None,
+) -> Bools | None:
+    """Return a safe pattern that needs few programmes: everything hidden, then taken out in bulk.
+
+    Parameters
+    ----------
+    judge : Witnesses
+    budget : Budget
+    share : float
+        Of what is left of the budget, for the removal.
+    options : ConstructionOptions
+    report : callable
+        Is told the cost of every cheaper pattern.
+
+    Returns
+    -------
+    ndarray of bool, shape (cells,), or None
+        None if not even everything hidden is safe, or a limit keeps that from being found out.
+    """
+    everything = np.ones(judge.problem.n_cells, bool)
+    if judge.check(everything, budget):
+        return None
+    cleaner = Cleaner(judge, everything, options=options)
+    with budget.part(share) as part:
+        for pattern in remove_in_bulk(cleaner, part, options):
+            report(judge.problem.cost(pattern))
+    return cleaner.pattern.copy()
 
 
 class _Removal:
@@ -127,24 +164,31 @@ class _Removal:
 
     def _repaired(self, trial: Bools) -> Bools | None:
         """Hide again what makes a part of the last safe pattern safe; None at a limit, or where that costs as much."""
-        cleaner, problem, rounds = self._cleaner, self._problem, 0
+        cleaner, cost = self._cleaner, self._problem.cost
+        times: Counter[Key] = Counter()
         trial = self._with_cuts(trial)
         while exposed := [e for e in self._judge.check(trial, self._budget) if not cleaner.ignores(e.key)]:
             if self._budget.exhausted:
                 return None
             self._cuts += [cleaner.learn(exposure) for exposure in exposed]
-            more = self._with_cuts(trial) if rounds < self._options.bulk_cut_rounds else trial
-            if more.sum() == trial.sum():
-                more = trial.copy()
-                price = np.where(trial, 0.0, problem.weights)
-                found = self._cheapest.find(exposed[0].key, price, self._budget, allowed=cleaner.pattern)
-                for deviation in found or ():
-                    more[deviation.cells] = True
-                    self._judge.offer(deviation)
-            if more.sum() == trial.sum() or problem.cost(more) >= problem.cost(cleaner.pattern):
+            times.update(exposure.key for exposure in exposed)
+            more = self._with_cuts(trial)
+            again = [e.key for e in exposed if times[e.key] > self._options.bulk_cut_rounds]
+            if again or more.sum() == trial.sum():
+                more |= self._answered(again[0] if again else exposed[0].key, more)
+            if more.sum() == trial.sum() or cost(more) >= cost(cleaner.pattern):
                 return None
-            trial, rounds = more, rounds + 1
+            trial = more
         return trial
+
+    def _answered(self, key: Key, trial: Bools) -> Bools:
+        """Return what the cheapest deviation for a question moves inside the last safe pattern; nothing at a limit."""
+        moved = np.zeros(len(trial), bool)
+        price = np.where(trial, 0.0, self._problem.weights)
+        for deviation in self._cheapest.find(key, price, self._budget, allowed=self._cleaner.pattern) or ():
+            moved[deviation.cells] = True
+            self._judge.offer(deviation)
+        return moved
 
     def _with_cuts(self, trial: Bools) -> Bools:
         """Hide classes again until all attacker cuts hold."""

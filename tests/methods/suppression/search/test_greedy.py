@@ -162,8 +162,13 @@ def test_nothing_to_protect() -> None:
 
 def test_limits_and_cancelling_are_kept() -> None:
     problem = table(1, 6, 6, 4)
-    none = greedy(problem, limits=Limits(work=0))
+    none = greedy(problem, limits=Limits(work=0), in_bulk=False)
     assert (none.status, none.safe, none.cost, none.stopped) == ("unknown", False, None, "work")
+    # nothing is known of the values of a row, and the table in proportion shows that everything hidden is safe
+    row = Problem.from_arrays([[-1, 1, 1, 1]], [20, 9, 6, 5], primary=[1], lpl=2, upl=2)
+    everything = greedy(row, limits=Limits(work=0))
+    assert (everything.safe, everything.stopped) == (True, "work")
+    assert independently_safe(row, everything.pattern)
     polled = iter(range(10**9))
     some = greedy(problem, limits=Limits(stop=lambda: next(polled) > 60), restarts=10**6)
     assert some.stopped == "cancelled"
