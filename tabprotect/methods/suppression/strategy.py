@@ -70,10 +70,9 @@ def automatic(
     limited = start is None and not math.isinf(meter_left(budget)) and _may_search_inside(problem, method, options)
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
-        share = options.schedule.bound_limit_share
-        first, other = run.by_witnesses(1 - share, start, run.patience, in_bulk=True), ""
-        # the bound has its share, too
-        limited = limited and run.has_time(2 * share)
+        first, other = run.by_witnesses(1.0, start, run.patience, in_bulk=True), ""
+        # the bound needs a whole table
+        limited = limited and run.has_time(2 * options.schedule.bound_limit_share)
     else:
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
         if limited or (method == "local" and not alone):

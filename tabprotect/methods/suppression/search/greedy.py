@@ -150,8 +150,8 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
     if x is None and task.in_bulk is not None and not constructor.unattainable:
         judge.offer_all(task.in_bulk)
-        share, stage = task.options.start.bulk_limit_share, task.options.construction
-        x = from_everything(judge, budget, share, stage, lambda cost: budget.report("greedy", constant + cost))
+        share, construction = task.options.start.bulk_limit_share, task.options.construction
+        x = from_everything(judge, budget, share, construction, lambda cost: budget.report("greedy", constant + cost))
     if x is None:
         return CorePattern(None, (), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
