@@ -65,6 +65,7 @@ def test_a_bound_beyond_its_proof_is_marked_whatever_the_status(gap):
 ROLES: dict[str, Any] = {"by": ["division", "size"], "value": "turnover", "contributor": "enterprise_id"}
 
 
+@pytest.mark.slow
 def test_distances_are_optimal_by_the_solver_only():
     made = tp.protect(tp.instances.register(), "p%=15", tp.Adjust(), seed=1, **ROLES)
     words = "optimal by the solver; no bound is proven in exact arithmetic"
@@ -78,6 +79,7 @@ def test_distances_are_optimal_by_the_solver_only():
     assert "at random" not in str(plain.summary())
 
 
+@pytest.mark.slow
 def test_the_gap_of_a_result_says_how_much_of_it_is_proven():
     result = tp.suppress(tp.instances.load("hier2d-medium"), method="exact")
     assert (result.status, result.bound) == ("optimal", result.cost)

@@ -87,6 +87,7 @@ def agrees(problem: Problem, pattern: np.ndarray) -> Audit:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20, 40), deadline=None)
 @given(problems(), st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 1.0]))
 def test_random_problems_agree_with_the_judge(problem: Problem, seed: int, share: float) -> None:
@@ -94,6 +95,7 @@ def test_random_problems_agree_with_the_judge(problem: Problem, seed: int, share
     agrees(problem, problem.must_hide | (problem.may_hide & some))
 
 
+@pytest.mark.slow
 def test_grids_before_everything_else_change_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     first, grids = [], evidence.on_grids
     monkeypatch.setattr(evidence, "on_grids", lambda *a, few, **k: first.append(few) or grids(*a, few=few, **k))

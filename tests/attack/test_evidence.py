@@ -168,6 +168,7 @@ def test_levels_at_the_last_of_sixteen_digits_are_decided(seed: int) -> None:
     assert release.verify().ok
 
 
+@pytest.mark.slow
 def test_what_many_attackers_leave_open_is_proven_for_groups_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """With no rounding nothing is answered before programmes are asked, for one attacker after the other."""
     cube = instances.load("flat3d-6x6x6")

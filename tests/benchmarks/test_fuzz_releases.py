@@ -28,6 +28,7 @@ def kinds(release: tp.Release, seconds: float = 0.1) -> list[str]:
     return [fault.split(":")[0] for fault in fuzz.faults(CALL, release, seconds)]
 
 
+@pytest.mark.slow
 def test_a_right_release_has_no_fault(made: tp.Release) -> None:
     assert kinds(made) == []
 

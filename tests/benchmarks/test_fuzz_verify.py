@@ -76,6 +76,7 @@ def test_a_hundred_alterations() -> None:
     assert lines[-2].startswith("100 alterations: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [136, 239, 309, 434, 2501])
 def test_an_alteration_that_once_was_misjudged_is_right(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     pytest.importorskip("openpyxl")

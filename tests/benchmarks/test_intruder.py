@@ -198,6 +198,7 @@ def _codes(key: Any) -> tuple[str, str]:
     return given.get("r", "Total"), given.get("c", "Total")
 
 
+@pytest.mark.slow
 def test_cases_span_what_they_should() -> None:
     found = [attacked.case(seed) for seed in range(400)]
     hiding = [call.method.method for call in found if isinstance(call.method, tp.Suppress)]

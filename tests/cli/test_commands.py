@@ -220,6 +220,7 @@ def test_the_schema_knows_the_words_of_a_spec(tabprotect):
     assert [one["required"] for one in schema["anyOf"]] == [[key] for key in wanted]
 
 
+@pytest.mark.slow
 def test_a_limit_with_a_safe_answer_exits_with_3(tabprotect, place, shared):
     done = tabprotect(
         "solve", shared("instances/csplib/hie1372d.jj"), "--work-limit", 20000, "--json", place / "out.json"
@@ -266,6 +267,7 @@ def test_two_runs_of_the_demo_write_the_same_bytes(tmp_path):
     assert not any(str(tmp_path).encode() in content for content in one.values() if content)
 
 
+@pytest.mark.slow
 def test_the_demo_ends_with_a_safe_answer_at_a_limit_of_time(tabprotect, place):
     done = tabprotect("demo", "--time-limit", "2", "--out", "demo")
     assert done.code in (0, 3), done

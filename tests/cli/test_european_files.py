@@ -281,6 +281,7 @@ def test_a_second_encoding_that_fits_is_said(tmp_path: Path, tabprotect: Callabl
     assert "a.csv: text, encoding cp1252, separator ';'" in named.out
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_sign_is_no_failure_of_the_program(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("straße;wert\nmöwe;3\nmöwe;4\namsel;9\namsel;8\namsel;7\n", "utf-8")
     command = [sys.executable, "-m", "tabprotect", "protect", "d.csv", "--by", "straße", "--value", "wert"]
@@ -318,6 +319,7 @@ def test_blanks_of_any_kind_between_thousands(
     pd.testing.assert_frame_equal(*cells)
 
 
+@pytest.mark.slow
 def test_blanks_between_thousands_in_large_files(tmp_path: Path) -> None:
     """Beyond the beginning, which alone is looked at."""
     lines = [f"a;{i % 90}" for i in range(200_000)] + ["b;1\u202f000"]

@@ -94,6 +94,7 @@ print(len(names))
     assert int(run(code, blocked, tmp_path).split()[-1]) > 15
 
 
+@pytest.mark.slow
 def test_the_core_protects_and_masks_and_says_which_extra_is_missing(blocked: list[str], tmp_path: Path) -> None:
     code = """
 import pandas as pd

@@ -42,6 +42,7 @@ def sources(checkout: Path, *rooms: str) -> list[Path]:
 COMPANIONS = {"pydantic_core", "sklearn", "PIL"}
 
 
+@pytest.mark.slow
 def test_every_library_that_is_imported_is_declared(checkout: Path) -> None:
     project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
     extras = [
@@ -60,6 +61,7 @@ def test_every_library_that_is_imported_is_declared(checkout: Path) -> None:
     assert missing == set()
 
 
+@pytest.mark.slow
 def test_rooms_know_each_other_by_their_installed_names(checkout: Path) -> None:
     """``models`` and ``instances`` exist as top-level names in a checkout only."""
     wrong = {
@@ -91,6 +93,7 @@ def test_the_verifier_needs_the_standard_library_only(checkout: Path) -> None:
     assert "tabprotect.certificate.verify" in seen
 
 
+@pytest.mark.slow
 def test_protecting_a_table_reads_no_statistics() -> None:
     """SciPy's take a second of the first pattern's time, and nothing on the way needs them."""
     text = "import sys, tabprotect.workflow.carry_out; print(sorted(m for m in sys.modules if m == 'scipy.stats'))"

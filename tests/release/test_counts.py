@@ -112,6 +112,7 @@ def test_all_faces_of_a_release_say_the_same(
     assert line.risk.sensitive == counts.primary
 
 
+@pytest.mark.slow
 def test_of_changed_values_none_is_hidden(tables: tp.Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     release = tp.protect(tables, RULES, tp.Adjust(), seed=1, limits=LIMITS)
     assert isinstance(release, tp.ChangedRelease)

@@ -143,6 +143,7 @@ def test_a_hierarchy_says_that_a_code_is_an_ordinary_one() -> None:
     assert tabulate(balance, [listed], "v").values[0] == 1624690
 
 
+@pytest.mark.slow
 def test_random_data_are_never_refused() -> None:
     rng = np.random.default_rng(5)
     for _ in range(300):

@@ -133,6 +133,7 @@ def test_no_individual_and_no_holding_computes_what_is_sensitive(seed: int) -> N
     assert shortcomings(frame, release) == []
 
 
+@pytest.mark.slow
 def test_rules_of_one_level_leave_the_other_exposed() -> None:
     """What the test above looks for is there: at least once each way."""
     left_open = {}

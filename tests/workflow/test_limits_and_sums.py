@@ -62,6 +62,7 @@ def test_a_gap_that_a_limit_left_open_is_told_as_such(seed: int, work: int, meth
         assert (whole.result.status, whole.result.stopped) == ("optimal", "")
 
 
+@pytest.mark.slow
 def test_searches_go_on_while_patterns_give_sums_away() -> None:
     """Three exact searches, each with the sums of the one before, end with a gap of 15 % here."""
     rng = np.random.default_rng(33)

@@ -168,6 +168,7 @@ def test_the_bound_of_sizes_is_below_every_choice_of_senses(problem, weights, no
     assert bound <= search.cost * (1 + (1e-9 if norm != "l2" else 1e-6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", first(2, ["linf", "l2", "l1"]))
 def test_balanced_senses_and_sizes_bound_a_table_taken_for_large(norm):
     problem = family("hier2d", seed=4, activity=[3, 2], region=[3, 2], per_cell=4)

@@ -80,6 +80,7 @@ def test_random_rounding_without_a_seed_is_drawn_afresh():
     assert str(one.seed) not in repr(one)
 
 
+@pytest.mark.slow
 def test_the_test_of_bias_sees_a_bias():
     def biased(problem, base, seed):
         lifted = replace(problem, values=np.minimum(problem.values + 0.5, base * np.ceil(problem.values / base)))

@@ -86,6 +86,7 @@ def test_ctrl_c_without_limits_leaves_everything_hidden(method):
     assert audit(problem, result.pattern, intervals=False).safe
 
 
+@pytest.mark.slow
 def test_what_local_programmes_leave_open_is_answered_by_cheapest_witnesses():
     problem = family("thin", 2, sizes=(12, 3, 3, 3))
     result = tp.suppress(problem, limits=tp.Limits(work=30_000))
@@ -114,6 +115,7 @@ def test_where_cells_are_best_charged_what_they_cost_cheapest_witnesses_begin():
     assert ours.cost < 0.95 * others.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("powers", [(1.0,), (0.0,), (1.0, 0.0)])
 def test_local_programmes_protect_whatever_cells_are_charged(powers):
     options = changed(Options(), "local.rebuild.charge_powers", powers)

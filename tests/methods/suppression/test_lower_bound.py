@@ -109,6 +109,7 @@ def test_without_time_the_bound_is_trivial_and_that_is_said():
     assert certify(problem, trivial.pattern, bound=0.0, proof=trivial.cuts).bound == 0
 
 
+@pytest.mark.slow
 def test_a_short_limit_leaves_time_to_search_where_respondents_attack():
     """Answering attackers again at the end had five seconds set aside, whatever the limit."""
     rng = np.random.default_rng(1)

@@ -148,6 +148,7 @@ def test_a_dead_worker_changes_nothing(method: str, stage: str) -> None:
         same(found, solve(problem, method, executor=threads))
 
 
+@pytest.mark.slow
 def test_stages_are_safe_bounded_and_repeatable(tmp_path: Path) -> None:
     problem = several(4)
     found = solve(problem, "local", resume=tmp_path / "r")

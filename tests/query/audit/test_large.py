@@ -47,6 +47,7 @@ def test_nothing_follows_in_many_games_of_systems_taken_for_large(kind):
     assert sum(game.answered for game in games) > 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", first(1, [True, False]))
 def test_nothing_follows_from_groups_of_which_some_are_left_out(spread):
     """Tables by two codes of the same records: what is left out is enough, and is not all."""

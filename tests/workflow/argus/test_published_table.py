@@ -51,6 +51,7 @@ def test_the_published_table_is_protected_by_its_statuses(table_files: Path) -> 
     assert not [row for row in public.values() if row[2] != "x" and float(row[2]) < 0]
 
 
+@pytest.mark.slow
 def test_rules_on_a_finished_table_use_its_largest_contributions(table_files: Path) -> None:
     (table_files / "rules.arb").write_text(
         '<OPENTABLEDATA> "pp.tab"\n<OPENMETADATA> "pp.rda"\n'

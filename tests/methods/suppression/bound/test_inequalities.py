@@ -53,6 +53,7 @@ def test_a_search_with_a_sum_more_begins_with_the_rows_of_the_one_before() -> No
     assert dearer > 2
 
 
+@pytest.mark.slow
 def test_rows_raise_the_bound_that_the_same_work_gives() -> None:
     problem = load("flat3d-6x6x6")
     before = suppress(problem, method="exact", limits=Limits(work=12_000))

@@ -62,6 +62,7 @@ def test_quick_answers_are_safe_and_patient_ones_cheaper(table: Problem) -> None
     assert rebuilder.cover.cost < quick
 
 
+@pytest.mark.slow
 def test_what_a_limit_cuts_short_leaves_the_quick_answers(table: Problem) -> None:
     rebuilder = builder(table)
     assert rebuilder.build(Budget())
@@ -71,6 +72,7 @@ def test_what_a_limit_cuts_short_leaves_the_quick_answers(table: Problem) -> Non
     assert rebuilder.cover.cost == pytest.approx(cost)
 
 
+@pytest.mark.slow
 def test_the_first_pattern_is_told_before_the_patient_one(table: Problem) -> None:
     lines: list[Progress] = []
     result = local(table, passes=0, progress=lines.append, options=Options(local=QUICKLY))
@@ -93,6 +95,7 @@ def test_balls_through_the_cells_with_most_room() -> None:
     assert Surroundings(system, room, 1).ball(start, 1000, allowed).tolist() == [0, 1]
 
 
+@pytest.mark.slow
 def test_attackers_are_answered_near_each_cell_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = load("singletons-medium")
     asked: list[int] = []
@@ -134,6 +137,7 @@ def test_attackers_not_answered_again_in_time_leave_the_first_pattern(monkeypatc
     assert result.safe
 
 
+@pytest.mark.slow
 def test_the_first_pattern_is_cleaned_up_where_attackers_know_cells() -> None:
     problem = load("singletons-medium")
     as_built = local(problem, passes=0)
@@ -145,6 +149,7 @@ def test_the_first_pattern_is_cleaned_up_where_attackers_know_cells() -> None:
     assert audit(problem, result.pattern, intervals=False).safe
 
 
+@pytest.mark.slow
 def test_a_clean_up_ends_at_the_gap_that_was_asked_for() -> None:
     problem = load("singletons-medium")
     reported: list[Progress] = []
@@ -174,6 +179,7 @@ def test_nothing_further_is_looked_for_than_the_passes_that_were_asked_for(monke
     assert steps
 
 
+@pytest.mark.slow
 def test_what_attackers_find_is_answered_more_cheaply_in_the_whole_table() -> None:
     problem = family("holdings", 9)
     near = Options(local=LocalOptions(insiders=InsiderOptions(whole_cells=0)))

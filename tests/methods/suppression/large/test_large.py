@@ -57,6 +57,7 @@ def check(problem: Problem, name: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_against_enumeration() -> None:
     assert sum(check(random_problem(seed, max_cells=26), str(seed)) for seed in range(9)) >= 2
 
@@ -68,6 +69,7 @@ def test_against_enumeration_on_many(start: int) -> None:
     assert sum(check(*reversed(widened(seed))) for seed in range(start, start + 40)) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "dims", "seed"), first(2, [(150, 2, 1), (120, 3, 4), (250, 2, 2)]))
 def test_bounds_and_costs_enclose_those_of_the_exact_engine(cells: int, dims: int, seed: int) -> None:
     problem = large(cells, dims=dims, seed=seed)
@@ -216,6 +218,7 @@ def test_ruin_and_recreate_that_gains_little_ends_before_its_limits() -> None:
     assert short.bound <= whole.cost
 
 
+@pytest.mark.slow
 def test_auto_looks_among_the_cells_of_a_local_pattern_that_gets_no_cheaper() -> None:
     problem, limits = large(600, dims=3, primaries=0.1, seed=1), Limits(work=15_000)
     chosen = changed(changed(Options(), "choice.always_exact_cells", 100), "choice.near_share", 1.0)
@@ -311,6 +314,7 @@ def test_a_safe_start_is_never_made_worse(monkeypatch: pytest.MonkeyPatch) -> No
     assert again.cost == good.cost
 
 
+@pytest.mark.slow
 def test_attackers_who_know_cells() -> None:
     """Single contributors are found out by the judge, and answered."""
     problem = family("singletons", seed=2, activity=(4, 3), region=(3, 2))
@@ -323,6 +327,7 @@ def test_attackers_who_know_cells() -> None:
     assert not audit(problem, public.pattern, intervals=False).safe
 
 
+@pytest.mark.slow
 def test_names_what_cannot_be_protected() -> None:
     problem = large(500, seed=6)
     cell = int(problem.primaries[0])

@@ -53,12 +53,14 @@ def check(problem: Problem) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(problems(max_cells=16))
 def test_proofs_of_problems_of_every_shape(problem: Problem) -> None:
     check(problem)
 
 
+@pytest.mark.slow
 def test_proofs_against_enumeration() -> None:
     assert sum(check(random_problem(seed, max_cells=16)) for seed in range(8)) >= 2
 

@@ -83,6 +83,7 @@ def test_attackers_rely_on_what_moves_nothing_they_know() -> None:
                 assert groups or not judge.witness(mine, first.pattern)
 
 
+@pytest.mark.slow
 def test_with_attackers_nothing_gets_dearer_or_unsafe() -> None:
     problem = watched()
     first = local(problem, passes=0)

@@ -11,6 +11,7 @@ from tabprotect.methods.suppression.options import DEFAULTS, changed
 from tabprotect.solver.limits import Limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_first_pattern_far_above_the_bound_is_cleaned_up_first(seed: int) -> None:
     problem = family("thin", seed, sizes=(7, 7, 7))

@@ -29,6 +29,7 @@ def two_patterns(problem):
     return [r.pattern for r in results] if all(r.safe for r in results) else None
 
 
+@pytest.mark.slow
 def test_the_cheapest_pattern_among_the_cells_of_two():
     compared = 0
     for seed in range(examples(6, 30)):
@@ -74,6 +75,7 @@ def test_what_is_told_on_the_way_is_no_bound_of_the_whole_table():
     assert 0 < budget.work <= 2 * 4000
 
 
+@pytest.mark.slow
 def test_auto_recombines_under_a_limit_and_says_so():
     problem = family("thin", seed=1, sizes=(5, 5, 5))
     limits, options = Limits(work=15_000), changed(Options(), "choice.own_start_cells", 100)
