@@ -87,7 +87,6 @@ def agrees(problem: Problem, pattern: np.ndarray) -> Audit:
     return found
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(20, 40), deadline=None)
 @given(problems(), st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 1.0]))
 def test_random_problems_agree_with_the_judge(problem: Problem, seed: int, share: float) -> None:

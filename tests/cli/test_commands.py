@@ -220,7 +220,6 @@ def test_the_schema_knows_the_words_of_a_spec(tabprotect):
     assert [one["required"] for one in schema["anyOf"]] == [[key] for key in wanted]
 
 
-@pytest.mark.slow
 def test_a_limit_with_a_safe_answer_exits_with_3(tabprotect, place, shared):
     done = tabprotect(
         "solve", shared("instances/csplib/hie1372d.jj"), "--work-limit", 20000, "--json", place / "out.json"

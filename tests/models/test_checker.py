@@ -78,7 +78,6 @@ def with_few_free_cells(how_many):
     return list(itertools.islice((p for p in every if np.sum(p.may_hide & ~p.must_hide) <= 6), how_many))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("problem", with_few_free_cells(15))
 def test_the_optimum_is_that_of_trying_everything(problem):
     """Plain enumeration without any pruning or stored witness."""

@@ -93,7 +93,6 @@ def test_the_verifier_needs_the_standard_library_only(checkout: Path) -> None:
     assert "tabprotect.certificate.verify" in seen
 
 
-@pytest.mark.slow
 def test_protecting_a_table_reads_no_statistics() -> None:
     """SciPy's take a second of the first pattern's time, and nothing on the way needs them."""
     text = "import sys, tabprotect.workflow.carry_out; print(sorted(m for m in sys.modules if m == 'scipy.stats'))"

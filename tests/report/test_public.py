@@ -48,7 +48,6 @@ def files(table: Table, hidden: Any) -> Mapping[str, bytes]:
     return public_files(public_table(table, words, np.asarray(hidden), title="Turnover"), FORMATS)
 
 
-@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.data())
 def test_nothing_hidden_can_change_a_byte(seed: int, data: st.DataObject) -> None:

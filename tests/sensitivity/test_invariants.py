@@ -223,7 +223,6 @@ def exposed_by_force(data: pd.DataFrame, table: Any, hidden: Any, most: int) -> 
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", first(2, [1, 2, 0, 3, 4, 5]))
 def test_no_subset_gives_a_release_away_to_anybody(seed: int) -> None:
     data = economy(seed)

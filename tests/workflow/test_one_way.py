@@ -143,7 +143,6 @@ def _check(asked: dict[str, Any], folder: Path) -> None:
     _same(_released(release), _compared(asked, request))
 
 
-@pytest.mark.slow
 @given(requests())
 @settings(max_examples=examples(3, 6), deadline=None, derandomize=True)
 def test_every_face_gives_the_same_answer(tmp_path_factory: pytest.TempPathFactory, asked: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def automatic(
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
         first, other = run.by_witnesses(1.0, start, run.patience, in_bulk=True), ""
-        # the bound needs a whole table
+        # a search among the cells of the pattern has no bound: what is left may be needed for one
         limited = limited and run.has_time(2 * options.schedule.bound_limit_share)
     else:
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
@@ -88,10 +88,8 @@ def automatic(
         first = run.recombined(first, other)
     if ended(first):
         return because(first, why)
-    if first.safe:
-        return because(joined(first, run.exact(first.pattern, rows, first.deviations)), why)
-    # cheapest witnesses that took too long once are not begun again
-    return because(joined(first, run.exact(start, rows, deviations, build=first.status != "unknown")), why)
+    rest = run.exact(first.pattern, rows, first.deviations) if first.safe else run.exact(start, rows, deviations)
+    return because(joined(first, rest), why)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +119,9 @@ class _Run:
         return left > least * (meter(self.budget) + left)
 
     def exact(
-        self,
-        start: Bools | None,
-        rows: Inequalities | None,
-        deviations: Sequence[Deviation] = (),
-        *,
-        build: bool = True,
+        self, start: Bools | None, rows: Inequalities | None, deviations: Sequence[Deviation] = ()
     ) -> SuppressionResult:
-        """Search with a bound, as far as the limits go; with `build` also by a pattern of cheapest witnesses."""
-        options = self.options if build else changed(self.options, "start.build_limit_share", 0.0)
+        """Search with a bound, as far as the limits go."""
         with self.budget.run() as rest:
             return exact(
                 self.problem,
@@ -140,7 +132,7 @@ class _Run:
                 deviations=deviations,
                 rows=rows,
                 means=self.means or Means(),
-                options=options,
+                options=self.options,
             )
 
     def first(

@@ -19,7 +19,6 @@ from tests.golden.releases.answers import FOLDER, answer, differences, read, wri
 from tests.golden.releases.cases import CASES, Commands, Protect
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_release_is_the_recorded_one(name: str, tmp_path: Path) -> None:
     made = answer(CASES[name], tmp_path)

@@ -49,7 +49,6 @@ def with_levels_for_others(seed: int) -> Problem:
     return protect_against_others(eased.problem, levels, [sorted(x.spared) for x in eased.for_others])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", first(3, SEEDS))
 def test_engines_cost_what_the_compact_model_says(seed: int) -> None:
     problem = with_levels_for_others(seed)

@@ -25,7 +25,6 @@ from tabprotect.table.tabulate.roles import Roles
 from tests.table.tabulate.by_hand import BY, REGION, ROLES, SECTOR, check_every_cell, microdata, same
 
 
-@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(microdata(), ROLES, st.integers(1, 4))
 def test_every_cell_is_what_its_records_say(data: pd.DataFrame, roles: dict[str, Any], top: int) -> None:

@@ -133,11 +133,9 @@ def _build(search: State, budget: Budget, hint: Bools | None, endless: bool) -> 
     options = search.options.start
     limited = search.best is not None
     share, patience = (options.build_limit_share, options.build_patience) if limited else (1.0, math.inf)
-    pattern = None
-    if share:
-        with budget.part(share) as part:
-            pattern = search.constructor.build(search.core.weight, part, start=hint, patience=patience)
-        _give_up(search)
+    with budget.part(share) as part:
+        pattern = search.constructor.build(search.core.weight, part, start=hint, patience=patience)
+    _give_up(search)
     if pattern is not None:
         search.offer(pattern, budget)
     elif not endless:

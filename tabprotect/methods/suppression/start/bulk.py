@@ -71,7 +71,7 @@ def from_everything(
         Of what is left of the budget, for the removal.
     options : ConstructionOptions
     report : callable
-        Is told the cost of every cheaper pattern.
+        Called with the cost of every cheaper pattern.
 
     Returns
     -------

@@ -51,7 +51,6 @@ def agree(problem, engine):
     return True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["scip", "highs"])
 def test_engine_equals_enumeration(engine):
     assert sum(agree(random_problem(seed), engine) for seed in range(12)) >= 2

@@ -6,11 +6,15 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog
 
 from benchmarks.problems import widened
+from tabprotect.attack.audit import audit
 from tabprotect.attack.witness import Key, Witnesses, keys
 from tabprotect.formats.jj import read_jj
+from tabprotect.instances import family
+from tabprotect.methods.suppression.options import DEFAULTS, changed
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.cleanup import clean
@@ -173,6 +177,47 @@ def test_limits_and_cancelling_are_kept() -> None:
     some = greedy(problem, limits=Limits(stop=lambda: next(polled) > 60), restarts=10**6)
     assert some.stopped == "cancelled"
     assert some.safe == independently_safe(problem, some.pattern)
+
+
+def test_cheapest_witnesses_that_seem_to_take_too_long_give_way_to_removal_in_bulk() -> None:
+    problem = family("margins", 0, d=5, k=3, categories=3)
+    at_once = changed(DEFAULTS, "construction.trial_limit_share", 0.0)
+    limits = Limits(work=100_000)
+    stopped = greedy(problem, limits=limits, patience=0.0, in_bulk=False, options=at_once)
+    assert (stopped.status, stopped.cost) == ("unknown", None)
+    told: list[float] = []
+    result = greedy(
+        problem,
+        limits=limits,
+        patience=0.0,
+        restarts=0,
+        progress=lambda line: told.append(line.cost or 0.0),
+        options=at_once,
+    )
+    assert result.cost is not None
+    assert audit(problem, result.pattern, intervals=False).safe
+    assert result.cost < 0.2 * problem.cost(problem.may_hide)
+    assert told == sorted(told, reverse=True)
+    assert len(told) > 3
+    assert min(told) >= result.cost
+
+
+def test_what_is_told_on_the_way_is_the_cost_of_all_parts() -> None:
+    inner = np.random.default_rng(3).integers(10, 60, (2, 6, 6))
+    values = [np.block([[x.sum(), x.sum(axis=0)], [x.sum(axis=1)[:, None], x]]).ravel() for x in inner]
+    n = len(values[0])
+    both = Problem.from_arrays(
+        sparse.block_diag([grid(6, 6)] * 2),
+        np.concatenate(values),
+        primary=[8, 17, 26, n + 9, n + 18, n + 27],
+        lpl=5,
+        upl=5,
+        weights=np.concatenate(values),
+    )
+    told: list[float] = []
+    result = greedy(both, restarts=3, progress=lambda line: told.append(line.cost or 0.0))
+    assert told
+    assert min(told) == result.cost
 
 
 def test_same_seed_same_answer_and_restarts_never_hurt() -> None:
