@@ -7,7 +7,8 @@ an option is halved and doubled as far as its range goes; ``--all`` does that wi
 Families are small ones (`CASES`), or by name the larger ones of `benchmarks.regret_runs.CASES`.
 
 Limits are of work, so that load and machine do not matter, but for the few options that are seconds. Every pattern is
-audited; without a safe one the ratio is infinite. Seeds 0-9 are for tuning, and no others are taken.
+audited; without a safe one the ratio is infinite. A second table has the ratios of bounds, where below 1 is worse.
+Seeds 0-9 are for tuning, and no others are taken.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ WITHOUT = (
     "start.patient_limit_share=0",
     "circuits.cheaper_slice_share=0",
     "circuits.most_cells=0",
+    "construction.bulk_cut_rounds=0",
+    "construction.bulk_trials=0",
     "construction.reroutes=0",
     "construction.series_cells=0",
     "construction.sweep_growth=1e9",
@@ -190,16 +193,16 @@ def _switch(word: str) -> list[Switch]:
     return [switch]
 
 
-def cost(problem: Problem, method: str, work: int, options: Options) -> float:
-    """Return what the pattern of a method costs; infinite unless it was found, and found safe by the audit."""
+def outcome(problem: Problem, method: str, work: int, options: Options) -> tuple[float, float]:
+    """Return what the pattern of a method costs, infinite unless the audit finds it safe, and the bound."""
     result = suppress(problem, method=method, limits=Limits(work=work), options=options)
     if result.cost is None or audit(problem, result.pattern, intervals=False).exposures:
-        return math.inf
-    return result.cost
+        return math.inf, result.bound or 0.0
+    return result.cost, result.bound or 0.0
 
 
 def ratio(costs: Sequence[float], usual: Sequence[float]) -> float:
-    """Return the geometric mean of the ratios of costs; pairs without a pattern on either side count as equal.
+    """Return the geometric mean of the ratios; pairs without a pattern on either side count as equal.
 
     Examples
     --------
@@ -241,15 +244,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     known = REGRET_CASES | CASES
     problems = {case: [family(known[case][0], seed=seed, **known[case][1]) for seed in seeds] for case in cases}
 
-    def costs(case: str, options: Options) -> list[float]:
-        return [cost(problem, given.method, given.work, options) for problem in problems[case]]
+    def outcomes(case: str, options: Options) -> tuple[list[float], list[float]]:
+        costs, bounds = zip(*(outcome(each, given.method, given.work, options) for each in problems[case]), strict=True)
+        return list(costs), list(bounds)
 
-    usual = {case: costs(case, DEFAULTS) for case in cases}
-    found: dict[Switch, dict[str, float]] = {}
+    usual = {case: outcomes(case, DEFAULTS) for case in cases}
+    costs: dict[Switch, dict[str, float]] = {}
+    bounds: dict[Switch, dict[str, float]] = {}
     for switch in asked:
-        found[switch] = {case: ratio(costs(case, switch.options), usual[case]) for case in cases}
-        print(switch, found[switch], file=sys.stderr, flush=True)
-    print(table(found, cases))
+        found = {case: outcomes(case, switch.options) for case in cases}
+        costs[switch], bounds[switch] = (
+            {case: ratio(found[case][part], usual[case][part]) for case in cases} for part in (0, 1)
+        )
+        print(switch, costs[switch], bounds[switch], file=sys.stderr, flush=True)
+    print(f"Costs\n\n{table(costs, cases)}\n\nBounds\n\n{table(bounds, cases)}")
     return 0
 
 
