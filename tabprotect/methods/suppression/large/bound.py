@@ -81,7 +81,7 @@ class LocalBound:
         self._value = 0.0  # of the best programme
         self.finished = False
         self.x = np.zeros(problem.n_cells)
-        self._rows = LocalRows(problem, near, options.floor)
+        self._rows = LocalRows(problem, near)
         # a cell in no equation moves as it likes
         equations = np.diff(sparse.csc_array(problem.system.A).indptr)[self._rows.questions.cell]
         self._questions = np.flatnonzero((self._rows.questions.side != 0) & (equations > 0))

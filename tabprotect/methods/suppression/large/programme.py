@@ -56,8 +56,6 @@ class BlockProgramme:
     ----------
     guide : ndarray of float or None
         Factors on the prices, such as 1 - alpha x* of a relaxation.
-    noise : float
-        Standard deviation of the logarithm of random factors on them.
     power : float
         Of how far a cell can move, by which what it costs is divided for its first charge.
     """
@@ -66,10 +64,8 @@ class BlockProgramme:
         self.down, self.up = problem.down, problem.up
         self.both = np.minimum(self.down, self.up)
         self.guide: Floats | None = None
-        self.noise = 0.0
         self.power = 1.0
         self._options = options
-        self._rng = np.random.default_rng(0)
         self._lp = SmallProgrammes()
 
     def twin(self) -> BlockProgramme:
@@ -141,8 +137,6 @@ class BlockProgramme:
         paid = np.flatnonzero(cost > 0)
         cost = cost / (float(cost[paid].mean()) if len(paid) else 1.0)
         factor = np.ones(len(paid)) if self.guide is None else self.guide[cells[paid]]
-        if self.noise > 0:
-            factor = factor * np.exp(self.noise * self._rng.normal(size=len(paid)))
         return _Charges(own, cost, paid, factor, np.clip(up, LEAST_ROOM, 1.0), np.clip(down[paid], LEAST_ROOM, 1.0))
 
     def _cheapest(

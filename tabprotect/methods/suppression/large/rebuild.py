@@ -12,7 +12,6 @@ from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.large.answers import Answers, Proposal
 from tabprotect.methods.suppression.large.charges import choose
 from tabprotect.methods.suppression.large.cover import Cover, Witness
-from tabprotect.methods.suppression.large.credit import RegionCredit
 from tabprotect.methods.suppression.large.nearby import Nearby, Search
 from tabprotect.methods.suppression.large.parallel import ParallelSearch
 from tabprotect.methods.suppression.large.programme import Move
@@ -70,9 +69,8 @@ class Rebuilder:
         self._parallel = ParallelSearch(self._answers, threads, options.parallel)
         self.x: Floats | None = None
         self._rng = np.random.default_rng(seed)
-        self._regions = RegionCredit(seed, options.credit)
-        self._secondaries: Ints = np.zeros(0, np.int64)
-        self._stale = 0
+        self._pass: list[int] = []
+        self._passes, self._length = 0, 1
 
     def build(self, budget: Budget) -> bool:
         """Answer what is open, largest level first; False when the budget ended that.
@@ -188,37 +186,32 @@ class Rebuilder:
         return Search(0, usual, usual)
 
     def step(self, budget: Budget) -> float:
-        """Try to do without one secondary; return what that gained."""
-        cover, before = self.cover, budget.work
-        if not len(self._secondaries) or self._stale > self._options.stale_share * len(self._secondaries):
-            self._secondaries, self._stale = cover.secondaries, 0
-        self._stale += 1
+        """Try to do without one secondary, all of them in random order, pass by pass; return what that gained."""
+        if not self._pass:
+            self._pass = self._rng.permutation(self.cover.secondaries).tolist()
+            self._passes, self._length = self._passes + 1, max(1, len(self._pass))
         budget.spend(1)
-        cell, passes = self._regions.next(self._secondaries, cover.problem.weights)
-        if cell < 0:
+        cell = self._pass.pop() if self._pass else -1
+        if cell < 0 or not 0 < len(self.cover.users(cell)) <= self._options.most_users:
             return 0.0
-        users = len(cover.users(cell))
-        gain = self._without(cell, passes, budget) if 0 < users <= self._options.most_users else 0.0
-        self._regions.record(gain, budget.work - before)
-        return gain
+        return self._without(cell, self._passes > 1, budget)
 
     @property
     def rounds(self) -> float:
         """How often every secondary was tried, on average."""
-        return self._regions.rounds
+        return self._passes - len(self._pass) / self._length
 
-    def _without(self, cell: int, passes: int, budget: Budget) -> float:
-        """Release all witnesses that move a secondary, and more around it now and then; answer their questions anew."""
+    def _without(self, cell: int, again: bool, budget: Budget) -> float:
+        """Release all witnesses that move a secondary, and more around it in later passes; answer their questions."""
         cover, rng, programme = self.cover, self._rng, self.nearby.programme
         before = cover.cost
         asked = {k for witness in cover.users(cell) for k in witness.asked}
-        if passes and rng.random() < 0.7:
+        if again and rng.random() < 0.7:
             asked |= self.around(cell, int(rng.choice(self._options.reopened)))
             alpha = float(rng.choice(self._options.trust))
             programme.guide = None if self.x is None or not alpha else 1 - alpha * self.x
-            programme.noise = float(rng.choice(self._options.noise))
         old: dict[int, tuple[Witness, ...]] = {k: cover.release(k) for k in sorted(asked)}
-        kind = int(rng.integers(4)) if passes else 0
+        kind = int(rng.integers(4)) if again else 0
         freed = float(cover.price[cell])
         if freed > 0 and kind < 2:
             cover.price[cell] = self._options.avoided_price * freed
@@ -226,11 +219,10 @@ class Rebuilder:
         if kind % 2:
             order = [order[i] for i in rng.permutation(len(order)).tolist()]
         mean = cover.cost / max(1, len(cover.keys))
-        effort = self._options.effort[0] if not passes else float(rng.choice(self._options.effort))
         self.inside(order, budget)
-        search = Search(int(rng.integers(0, 2)), effort * mean, mean)
+        search = Search(int(rng.integers(0, 2)), mean, mean)
         done = self._recreate(order, before, search, budget)
-        programme.guide, programme.noise = None, 0.0
+        programme.guide = None
         if freed > 0 and cover.price[cell] > 0:
             cover.price[cell] = freed
         return self._settle(old, before, done)

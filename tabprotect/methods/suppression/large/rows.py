@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from tabprotect.attack.keys import Questions
 from tabprotect.methods.suppression.large.surroundings import Block, Surroundings
-from tabprotect.methods.suppression.options import DEFAULTS
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.small import Columns, SmallProgrammes
@@ -126,12 +125,9 @@ class LocalRows:
     ----------
     problem : Problem
     near : Surroundings
-    floor : float
-        Share that cells which a point does not hide count as hidden.
     """
 
-    def __init__(self, problem: Problem, near: Surroundings, floor: float = DEFAULTS.local.bound.floor) -> None:
-        self._floor = floor
+    def __init__(self, problem: Problem, near: Surroundings) -> None:
         self.problem = problem
         self.near = near
         self.questions = Questions.of(problem)
@@ -185,7 +181,7 @@ class LocalRows:
         block = self._block(cell, hops)
         cells = block.cells
         own = int(np.searchsorted(cells, cell))
-        hide = np.maximum(x[cells], self._floor)
+        hide = np.maximum(x[cells], 0.0)
         hide[self._must[cells]] = 1.0
         down = np.minimum(self._down[cells] / level, cap) * hide
         up = np.minimum(self._up[cells] / level, cap) * hide

@@ -16,7 +16,6 @@ __all__ = [
     "NearbyOptions",
     "ParallelOptions",
     "RebuildOptions",
-    "RegionOptions",
     "WindowOptions",
 ]
 
@@ -124,17 +123,10 @@ class RebuildOptions(Stage):
         Witnesses of a cell beyond which it is not tried.
     usual_cells : float, default 6
         Cells of median weight that a target usually costs before there is a pattern.
-    effort : tuple[float, ...], default (1.0, 0.3, 0.1)
-        Multiples of the mean cost of a target below which a deviation is not looked for further away; the first
-        at first, then one drawn.
     reopened : tuple[int, ...], default (3, 6, 12, 25)
         Targets around a secondary that are opened again, about; one drawn each time.
     trust : tuple[float, ...], default (0.0, 0.7, 0.9, 0.97)
         Shares by which a cell that the relaxation hides is cheaper; one drawn each time.
-    noise : tuple[float, ...], default (0.0, 0.1, 0.3)
-        Standard deviations of the logarithm of random factors on prices; one drawn each time.
-    stale_share : float, default 0.02
-        Share of the secondaries tried after which their list is made anew.
     avoided_price : float, default 1e3
         Multiple of its weight that a cell to be avoided is charged.
     charge_powers : tuple[float, ...], default (1.0, 0.0)
@@ -150,11 +142,8 @@ class RebuildOptions(Stage):
 
     most_users: int = number(40, least=1)
     usual_cells: float = number(6)
-    effort: tuple[float, ...] = number((1.0, 0.3, 0.1))
     reopened: tuple[int, ...] = number((3, 6, 12, 25), least=1)
     trust: tuple[float, ...] = number((0.0, 0.7, 0.9, 0.97), most=1)
-    noise: tuple[float, ...] = number((0.0, 0.1, 0.3))
-    stale_share: float = number(0.02, most=1)
     avoided_price: float = number(1e3)
     charge_powers: tuple[float, ...] = number((1.0, 0.0), most=1)
     trial_targets: int = number(4, least=1)
@@ -223,25 +212,6 @@ class InsiderOptions(Stage):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegionOptions(Stage):
-    """Which secondaries are tried next, by what those of similar weight gained.
-
-    Parameters
-    ----------
-    fair_share : float, default 0.15
-        Share of the tries that go to any class, whatever it gained.
-    fade : float, default 0.95
-        Factor on the gains of a class after every try.
-    trials : int, default 8
-        Tries after which the worth of a class is known.
-    """
-
-    fair_share: float = number(0.15, most=1)
-    fade: float = number(0.95, most=1)
-    trials: int = number(8, least=1)
-
-
-@dataclass(frozen=True, kw_only=True)
 class LocalBoundOptions(Stage):
     """The bound from local attacks.
 
@@ -259,8 +229,6 @@ class LocalBoundOptions(Stage):
         Seconds beyond a limit that pieces under way are waited for.
     loose_slack : float, default 0.5
         Slack (right-hand sides are 1) beyond which rows leave the programme now and then.
-    floor : float, default 1e-3
-        Share that cells which a point does not hide count as hidden, so that rows have small coefficients.
     """
 
     equations: int = number(4, least=1)
@@ -269,7 +237,6 @@ class LocalBoundOptions(Stage):
     at_once: int = number(1024, least=1)
     grace_seconds: float = number(0.5)
     loose_slack: float = number(0.5)
-    floor: float = number(1e-3, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,5 +249,4 @@ class LocalOptions(Stages):
     rebuild: RebuildOptions = field(default_factory=RebuildOptions)
     windows: WindowOptions = field(default_factory=WindowOptions)
     insiders: InsiderOptions = field(default_factory=InsiderOptions)
-    credit: RegionOptions = field(default_factory=RegionOptions)
     bound: LocalBoundOptions = field(default_factory=LocalBoundOptions)

@@ -211,7 +211,7 @@ def test_auto_leaves_tables_with_attackers_to_local_programmes() -> None:
     by_auto, by_local = (suppress(problem, method=m, limits=Limits(work=60_000)) for m in ("auto", "local"))
     assert by_auto.safe
     assert by_auto.method.startswith("auto: local, since")
-    assert by_auto.cost == pytest.approx(by_local.cost, rel=0.005)
+    assert by_auto.cost == pytest.approx(by_local.cost, rel=0.02)
     assert audit(problem, by_auto.pattern, intervals=False).safe
 
 
