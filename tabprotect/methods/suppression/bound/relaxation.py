@@ -228,7 +228,7 @@ class Relaxation:
             if kind == "zero-half":
                 rows += self.halves()
             point = self.x if kind != "in-out" else 0.5 * (self.x + center)
-            rows += self.separate(np.maximum(point, self._options.floor), radius=radius) if kind != "pool" else []
+            rows += self.separate(np.maximum(point, 0.0), radius=radius) if kind != "pool" else []
             if not rows and kind != "in-out":
                 self._stalls += self._options.stalls * self._looked
                 return self._stalls >= self._options.stalls

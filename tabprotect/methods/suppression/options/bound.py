@@ -40,9 +40,6 @@ class RelaxationOptions(Stage):
         Slack (right-hand sides are 1) beyond which a row leaves the programme for the pool.
     round_cuts : int, default 400
         Cuts after which a round of separation ends.
-    floor : float, default 1e-3
-        Share that cells which a point does not hide count as hidden in attacks, so that cuts have small
-        coefficients.
     covers : int, default 300
         Covers of single rows that come into the pool in a round at most.
     zero_half_columns : int, default 6000
@@ -55,7 +52,6 @@ class RelaxationOptions(Stage):
     stalls: float = number(3.0)
     loose_slack: float = number(0.3)
     round_cuts: int = number(400, least=1)
-    floor: float = number(1e-3, most=1)
     covers: int = number(300)
     zero_half_columns: int = number(6000)
     proof_halves: int = number(3)

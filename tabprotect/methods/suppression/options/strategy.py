@@ -137,9 +137,6 @@ class ScheduleOptions(Stage):
         Multiple of what was spent so far that such a pool may take.
     first_pool_gain : float, default 0.1
         Share of the bound that a first pool with a nearly safe solution counts for at least.
-    expected_gain : float, default 0.02
-        Share of the bound that the relaxation is expected to gain in the time of the pools before its first
-        round.
     pool_wait : float, default 3.0
         Multiple of what was spent on the bound after which a pool that was cut short comes again.
     useless_pool_wait : float, default 12.0
@@ -170,7 +167,6 @@ class ScheduleOptions(Stage):
     pool_limit_share: float = number(0.2, most=1)
     pool_spent_multiple: float = number(2.0)
     first_pool_gain: float = number(0.1)
-    expected_gain: float = number(0.02)
     pool_wait: float = number(3.0)
     useless_pool_wait: float = number(12.0)
     relaxation_slices: float = number(1.0)

@@ -84,7 +84,7 @@ class BoundCredit:
             return "master"
         relaxation, master = self.relaxation, self.master
         lag = (bound - relaxed) / max(1.0, bound)
-        expected = relaxation.rate if relaxation.lately else self.options.expected_gain / max(self.spent, 1e-9)
+        expected = relaxation.rate if relaxation.lately else 0.0
         due = self.spent >= self.again
         early = due and ((self.again > 0 and not self.useful) or master.rate >= expected)
         behind = relaxation.lately > 0 and lag > relaxation.rate * self.spent

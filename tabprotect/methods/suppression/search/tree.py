@@ -85,7 +85,7 @@ class _Attacks:
             stored = stored[np.argsort(slack[stored], kind="stable")[: self._search.options.tree.rows]]
             return [relaxation.pool.row(k) for k in stored.tolist()]
         relaxation.x = x
-        new = [*relaxation.separate(np.maximum(x, self._search.options.relaxation.floor)), *relaxation.halves()]
+        new = [*relaxation.separate(np.maximum(x, 0.0)), *relaxation.halves()]
         rows = [relaxation.pool.row(k) for k in dict.fromkeys(new)]
         return [row for row in rows if row.slack(x) < -ROW_FEASIBILITY]
 
