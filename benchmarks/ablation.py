@@ -1,8 +1,8 @@
 """What every option of suppression is worth: costs with another value as ratios to those with the defaults.
 
-Run from the checkout: ``python -m benchmarks.ablation --options relaxation.progress=1e-2 tree.most_cells=0 [--families
-thin,hier2d,...] [--seeds 0-2] [--method auto] [--work 20000]``. Without a value, as in ``--options tree.most_cells``,
-an option is halved and doubled as far as its range goes; ``--all`` does that with every option that is one number, and
+Run from the checkout: ``python -m benchmarks.ablation --options relaxation.progress=1e-2 master.floor=0 [--families
+thin,hier2d,...] [--seeds 0-2] [--method auto] [--work 20000]``. Without a value, as in ``--options master.floor``, an
+option is halved and doubled as far as its range goes; ``--all`` does that with every option that is one number, and
 ``--without`` leaves out one mechanism after the other (`WITHOUT`).
 Families are small ones (`CASES`), or by name the larger ones of `benchmarks.regret_runs.CASES`.
 
@@ -55,7 +55,7 @@ WITHOUT = (
     "schedule.far_gap=1",
     "schedule.first_pool_gain=0",
     "schedule.pool_limit_share=0",
-    "schedule.tree_limit_share=0",
+    "schedule.small_cells=0",
     "start.few_exposures=0",
     "start.late_limit_share=1",
     "start.learn_limit_share=0",
@@ -84,9 +84,6 @@ WITHOUT = (
     "improvement.noise=(0.0,)",
     "improvement.trust=(0.0,)",
     "improvement.unrewarded_share=0",
-    "tree.idle_trials=0",
-    "tree.most_cells=0",
-    "tree.trial_work_share=0",
     "local.bound.loose_slack=1e9",
     "local.insiders.hidden_price=1",
     "local.insiders.known_price=1",

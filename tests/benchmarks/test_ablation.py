@@ -14,10 +14,10 @@ from tabprotect.methods.suppression.options import DEFAULTS, numbers
 
 
 def test_switches_have_the_values_asked_for_or_half_and_twice_the_default() -> None:
-    assert switches(["relaxation.progress=1e-2", "tree.most_cells"]) == [
+    assert switches(["relaxation.progress=1e-2", "improvement.extra_cells"]) == [
         Switch("relaxation.progress", 1e-2),
-        Switch("tree.most_cells", 100),
-        Switch("tree.most_cells", 400),
+        Switch("improvement.extra_cells", 20),
+        Switch("improvement.extra_cells", 80),
     ]
     assert switches(["separation.equations=(20, 0)"])[0].options.separation.equations == (20, 0)
     assert [str(one) for one in others("relaxation.stalls")] == ["relaxation.stalls=1.5", "relaxation.stalls=6.0"]
@@ -31,8 +31,8 @@ def test_what_is_left_out_is_in_by_default() -> None:
 
 def test_what_is_wrong_is_all_named() -> None:
     with pytest.raises(InputError) as caught:
-        switches(["tree.most_cel=1", "tree.rows=0", "tree.rows=a", "separation.equations"])
-    for part in ("did you mean 'tree.most_cells'", "rows must be", "'a' is neither", "has several numbers"):
+        switches(["schedule.small_cel=1", "schedule.round_work=0", "schedule.round_work=a", "separation.equations"])
+    for part in ("did you mean 'schedule.small_cells'", "round_work must be", "'a' is neither", "has several numbers"):
         assert part in str(caught.value)
 
 
@@ -46,7 +46,7 @@ def test_what_is_wrong_is_all_named() -> None:
     ],
 )
 def test_only_what_is_known_is_run(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--options", "tree.rows=3", *words]) == 2
+    assert main(["--options", "schedule.round_work=3", *words]) == 2
     assert message in capsys.readouterr().err
 
 

@@ -203,8 +203,8 @@ def test_what_is_printed_is_short() -> None:
     assert repr(found) == f"Comparison(suppress: optimal, round base=5.0: {by_the_solver})"
     for choice in (tp.Suppress(), tp.Suppress("count", "exact"), tp.Recode(then=tp.Suppress("unit"))):
         assert len(repr(choice)) < 60
-    tuned = changed(Options(), "tree.most_cells", 7)
-    assert repr(tp.Suppress(options=tuned)) == "Suppress(options=Options(tree=TreeOptions(most_cells=7)))"
+    tuned = changed(Options(), "schedule.small_cells", 7)
+    assert repr(tp.Suppress(options=tuned)) == "Suppress(options=Options(schedule=ScheduleOptions(small_cells=7)))"
 
 
 def test_adjustment_is_judged_as_protect_does() -> None:

@@ -21,9 +21,9 @@ from tabprotect.methods.suppression.linked import suppress_linked
 from tabprotect.methods.suppression.options import DEFAULTS, ChoiceOptions, Options, changed, differing, numbers
 from tabprotect.methods.suppression.options.bound import MasterOptions
 from tabprotect.methods.suppression.options.local import NearbyOptions, WindowOptions
-from tabprotect.methods.suppression.options.search import TreeOptions
 from tabprotect.methods.suppression.options.stage import Stage, Stages
 from tabprotect.methods.suppression.options.start import StartOptions
+from tabprotect.methods.suppression.options.strategy import ScheduleOptions
 from tabprotect.methods.suppression.suppress import methods, suppress
 from tabprotect.solver.limits import Limits
 from tests.random_problems import random_problem
@@ -114,7 +114,7 @@ def test_a_search_does_not_go_on_from_one_with_other_options(tmp_path: Path) -> 
     problem = load("linked-small")
     suppress(problem, method="exact", resume=tmp_path / "r")
     with pytest.raises(InputError, match="r"):
-        suppress(problem, method="exact", resume=tmp_path / "r", options=changed(Options(), "tree.most_cells", 10))
+        suppress(problem, method="exact", resume=tmp_path / "r", options=changed(Options(), "schedule.small_cells", 10))
 
 
 def test_an_option_changes_what_a_search_does() -> None:
@@ -127,8 +127,8 @@ def test_an_option_changes_what_a_search_does() -> None:
 
 
 def test_wrong_values_are_all_named() -> None:
-    with pytest.raises(InputError, match=r"most_cells must be a whole number .*; rows must be .* at least 1, not 0"):
-        TreeOptions(most_cells=0.5, rows=0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"small_cells must be a whole number .*; round_work .* at least 1, not 0"):
+        ScheduleOptions(small_cells=0.5, round_work=0)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="least_gap must not exceed first_gap"):
         MasterOptions(first_gap=0.1, least_gap=0.2)
     with pytest.raises(InputError, match="pool_limit_shares must ascend"):
@@ -141,15 +141,15 @@ def test_wrong_values_are_all_named() -> None:
         WindowOptions(targets=(3, 6))
     with pytest.raises(InputError, match="must be a number from 0 to 1, not nan"):
         changed(Options(), "choice.near_share", float("nan"))
-    with pytest.raises(InputError, match="tree must be TreeOptions"):
-        Options(tree=0.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="schedule must be ScheduleOptions"):
+        Options(schedule=0.5)  # type: ignore[arg-type]
 
 
 def test_a_misspelt_option_is_asked_about() -> None:
     with pytest.raises(InputError, match=r"no option 'relaxation.progres'; did you mean 'relaxation.progress'"):
         changed(Options(), "relaxation.progres", 1e-3)
     with pytest.raises(InputError, match="options= takes"):
-        suppress(load("linked-small"), options={"tree.rows": 3})  # type: ignore[arg-type]
+        suppress(load("linked-small"), options={"master.rows": 3})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="options= takes"):
         tp.Suppress(options=3)  # type: ignore[arg-type]
 

@@ -18,7 +18,7 @@ from tabprotect.methods.suppression.options.bound import (
 )
 from tabprotect.methods.suppression.options.classic import ClassicOptions
 from tabprotect.methods.suppression.options.local import LocalOptions
-from tabprotect.methods.suppression.options.search import ImprovementOptions, TreeOptions
+from tabprotect.methods.suppression.options.search import ImprovementOptions
 from tabprotect.methods.suppression.options.stage import Stages
 from tabprotect.methods.suppression.options.start import (
     CircuitOptions,
@@ -47,7 +47,6 @@ __all__ = [
     "ScheduleOptions",
     "SeparationOptions",
     "StartOptions",
-    "TreeOptions",
     "changed",
     "differing",
     "numbers",
@@ -87,8 +86,6 @@ class Options(Short, Stages):
         The proof of the bound of a relaxation in exact arithmetic.
     improvement : ImprovementOptions
         Large-neighbourhood search around the incumbent.
-    tree : TreeOptions
-        One branch-and-cut tree on a small core.
     local : LocalOptions
         The method for large tables.
     classic : ClassicOptions
@@ -97,7 +94,7 @@ class Options(Short, Stages):
     Examples
     --------
     >>> from dataclasses import replace
-    >>> Options(tree=TreeOptions(most_cells=100)).tree.most_cells
+    >>> Options(schedule=ScheduleOptions(small_cells=100)).schedule.small_cells
     100
     >>> changed(Options(), "relaxation.progress", 1e-3) == Options(relaxation=RelaxationOptions(progress=1e-3))
     True
@@ -115,7 +112,6 @@ class Options(Short, Stages):
     master: MasterOptions = field(default_factory=MasterOptions)
     proof: ProofOptions = field(default_factory=ProofOptions)
     improvement: ImprovementOptions = field(default_factory=ImprovementOptions)
-    tree: TreeOptions = field(default_factory=TreeOptions)
     local: LocalOptions = field(default_factory=LocalOptions)
     classic: ClassicOptions = field(default_factory=ClassicOptions)
 
@@ -168,8 +164,8 @@ def differing(options: Options) -> dict[str, Any]:
 
     Examples
     --------
-    >>> differing(Options(tree=TreeOptions(rows=50)))
-    {'tree.rows': 50}
+    >>> differing(Options(schedule=ScheduleOptions(small_cells=50)))
+    {'schedule.small_cells': 50}
     """
     usual = dict(numbers(DEFAULTS))
     return {name: value for name, value in numbers(options) if value != usual[name]}

@@ -1,4 +1,4 @@
-"""Options of the search for cheaper patterns, and of the tree."""
+"""Options of the search for cheaper patterns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tabprotect.methods.suppression.options.stage import Stage, number
 
-__all__ = ["ImprovementOptions", "TreeOptions"]
+__all__ = ["ImprovementOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,25 +47,3 @@ class ImprovementOptions(Stage):
         yield from super()._problems()
         if self.opened_equations[0] >= self.opened_equations[-1]:
             yield "opened_equations must ascend"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TreeOptions(Stage):
-    """One branch-and-cut tree on a small core.
-
-    Parameters
-    ----------
-    most_cells : int, default 200
-        Cells of a core up to which one tree beats pools.
-    rows : int, default 300
-        Stored rows handed to the tree at one point at most.
-    trial_work_share : float, default 0.3
-        Share of the work in the tree that may go into cheaper patterns near its relaxed solutions.
-    idle_trials : int, default 3
-        Trials without effect around the first pattern after which the tree begins.
-    """
-
-    most_cells: int = number(200)
-    rows: int = number(300, least=1)
-    trial_work_share: float = number(0.3, most=1)
-    idle_trials: int = number(3)

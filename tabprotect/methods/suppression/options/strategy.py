@@ -116,9 +116,11 @@ class ScheduleOptions(Stage):
     bound_work : int, default 20_000
         Work units that such a bound may take at least where there are no limits.
     cleanup_limit_share : float, default 0.05
-        Share of the limits for the clean-up of the first patterns of small cores before their trees.
-    tree_limit_share : float, default 0.25
-        Share of the limits for one tree on small cores, before pools.
+        Share of the limits for the clean-up of the first patterns of small cores before anything else, ...
+    small_cells : int, default 200
+        ... which are those of at most so many cells, ...
+    idle_trials : int, default 3
+        ... until so many trials in a row find nothing cheaper.
     far_gap : float, default 0.3
         Gap beyond which the first pattern is cleaned up before anything else.
     far_cleanup_limit_share : float, default 0.9
@@ -157,7 +159,8 @@ class ScheduleOptions(Stage):
     first_limit_share: float = number(0.1, most=1)
     bound_work: int = number(20_000)
     cleanup_limit_share: float = number(0.05, most=1)
-    tree_limit_share: float = number(0.25, most=1)
+    small_cells: int = number(200)
+    idle_trials: int = number(3)
     far_gap: float = number(0.3)
     far_cleanup_limit_share: float = number(0.9, most=1)
     slice_limit_share: float = number(0.04, most=1)

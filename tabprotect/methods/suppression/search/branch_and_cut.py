@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from tabprotect.methods.suppression.search.initial import begin
 from tabprotect.methods.suppression.search.state import State
-from tabprotect.methods.suppression.search.tree import one_tree
 from tabprotect.methods.suppression.start.cleanup import Cleaner
 from tabprotect.solver.credit import meter
 from tabprotect.solver.limits import Budget
@@ -103,10 +102,10 @@ class Search(State):
 
     def clean_up(self, budget: Budget) -> None:
         """Clean up the first pattern of a small core, and look around while that helps."""
-        if self.improver is None or self.core.n > self.options.tree.most_cells or self.credit.useful:
+        if self.improver is None or self.core.n > self.options.schedule.small_cells or self.credit.useful:
             return
         idle = 0
-        while idle < self.options.tree.idle_trials and not budget.exhausted and not self.done:
+        while idle < self.options.schedule.idle_trials and not budget.exhausted and not self.done:
             before = self.cost
             self.improve(budget)
             idle = 0 if self.cost < before else idle + 1
@@ -120,15 +119,6 @@ class Search(State):
         if self.improver is None or self.best is None or self._cleaned:
             return False
         return self.cost - self.bound > self.options.schedule.far_gap * self.cost
-
-    def tree(self, budget: Budget) -> None:
-        """Search a small core in one tree, where a first pool was of no use."""
-        if self.relaxation is None or self.done or self.core.n > self.options.tree.most_cells or self.credit.useful:
-            return
-        result = one_tree(self, budget, self._seed)
-        if result.bound is not None:
-            self.raise_to(self.cost if result.status == "optimal" else result.bound)
-        self.relaxation.settle()
 
     def step(self, budget: Budget) -> bool:
         """Solve one pool and learn from its solutions; False when it was cut short."""

@@ -120,7 +120,7 @@ def exact(
                 if rows is not None:
                     for s, mine in zip(searches, rows_of_cores(rows, reduction), strict=True):
                         s.known = mine
-                _search(searches, reduction, part, start, judge, engine, options.schedule)
+                _search(searches, reduction, part, start, judge, options.schedule)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
         if all(s.best is not None for s in searches):
@@ -173,7 +173,6 @@ def _search(
     budget: Budget,
     start: Bools | None,
     judge: Witnesses,
-    engine: str,
     options: ScheduleOptions,
 ) -> None:
     report = reporter(searches, reduction.constant, budget)
@@ -189,4 +188,4 @@ def _search(
         s.report = report
         s.start(budget, hint)
     if all(s.best is not None for s in searches):
-        go_on(searches, reduction.constant, budget, engine, options)
+        go_on(searches, reduction.constant, budget, options)

@@ -157,7 +157,7 @@ def _give_up(search: State) -> None:
 
 def _endless(search: State, budget: Budget) -> bool:
     """Whether a large core is searched without a limit, so that nothing may take long before there is a pattern."""
-    return math.isinf(meter_left(budget)) and search.core.n > search.options.tree.most_cells
+    return math.isinf(meter_left(budget)) and search.core.n > search.options.schedule.small_cells
 
 
 def _bulk(search: State, budget: Budget) -> None:

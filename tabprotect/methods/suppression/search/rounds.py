@@ -64,7 +64,7 @@ def advance(task: Task) -> Outcome:
         search.restore(task.known, budget)
     if search.best is not None:
         budget.limits = replace(task.limits, work=budget.work + min(task.work, _whole(budget.work_left)))
-        go_on([search], 0.0, budget, task.engine, task.options.schedule)
+        go_on([search], 0.0, budget, task.options.schedule)
     stopped = budget.stopped if budget.exhausted else ""
     return Outcome(search.snapshot(), budget.work, stopped)
 

@@ -26,18 +26,15 @@ def reporter(searches: list[Search], constant: float, budget: Budget) -> Callabl
 
 
 def go_on(
-    searches: list[Search], constant: float, budget: Budget, engine: str, options: ScheduleOptions = DEFAULTS.schedule
+    searches: list[Search], constant: float, budget: Budget, options: ScheduleOptions = DEFAULTS.schedule
 ) -> None:
     """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case."""
     report = reporter(searches, constant, budget)
     report("start")
-    if engine == "scip":
-        for k, s in enumerate(searches):
-            with budget.part(options.cleanup_limit_share / max(1, len(searches) - k)) as part:
-                s.clean_up(part)
-            with budget.part(options.tree_limit_share / max(1, len(searches) - k)) as part:
-                s.tree(part)
-        report("tree")
+    for k, s in enumerate(searches):
+        with budget.part(options.cleanup_limit_share / (len(searches) - k)) as part:
+            s.clean_up(part)
+    report("clean-up")
     credit = {"bound": Credit(), "incumbent": Credit()}
     side = "bound"
     while not budget.exhausted:
