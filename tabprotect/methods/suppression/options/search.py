@@ -28,6 +28,8 @@ class ImprovementOptions(Stage):
         Cells that are hidden besides those of the incumbent at most, ...
     extra_share : float, default 0.5
         ... and this share of its secondaries more.
+    kept_cuts : int, default 1000
+        Last attacker cuts that are kept from one clean-up to the next.
     opened_equations : tuple[int, int], default (5, 60)
         Least number of equations opened around a hidden cell, and the number that it stays below.
     unrewarded_share : float, default 0.3
@@ -40,6 +42,7 @@ class ImprovementOptions(Stage):
     elite: int = number(6, least=1)
     extra_cells: int = number(40)
     extra_share: float = number(0.5)
+    kept_cuts: int = number(1000)
     opened_equations: tuple[int, int] = number((5, 60))
     unrewarded_share: float = number(0.3, most=1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, Options
-from tabprotect.methods.suppression.start.cleanup import clean
+from tabprotect.methods.suppression.start.cleanup import Cut, clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
@@ -65,6 +66,7 @@ class Improver:
         self._rng = np.random.default_rng(seed)
         self._steps = 1 if easy_first else 0
         self._elite: list[Bools] = []
+        self._cuts: deque[Cut] = deque(maxlen=options.improvement.kept_cuts)
         self._later = 0  # the step from which on patterns are built anew, after one that was cut short
         self._A = problem.system.A
         self._columns = sparse.csc_array(self._A)
@@ -128,9 +130,7 @@ class Improver:
                 pattern = smaller
         if problem.cost(pattern) > self._options.cleanup_ratio * self.cost:
             return None
-        pattern = clean(self.judge, pattern, budget, ignore=self._ignore, least=least, options=self._cleanup)
-        self._keep(pattern)
-        return pattern
+        return self._cleaned(pattern, budget, least)
 
     def _widened(self, best: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
         """Hide more than the best pattern does, which is as safe, and take out again in another order."""
@@ -158,7 +158,20 @@ class Improver:
         order = problem.weights * np.exp(rng.normal(0.0, rng.choice(self._options.noise), problem.n_cells))
         if guide is not None:
             order = order * (1 - rng.choice((0.0, *self._options.trust)) * np.clip(guide, 0.0, 1.0))
-        pattern = clean(self.judge, more, budget, ignore=self._ignore, order=order, least=least, options=self._cleanup)
+        return self._cleaned(more, budget, least, order)
+
+    def _cleaned(self, pattern: Bools, budget: Budget, least: float, order: Floats | None = None) -> Bools:
+        """Return a safe pattern inside a safe one, which is kept among the elite; cuts go from one to the next."""
+        pattern = clean(
+            self.judge,
+            pattern,
+            budget,
+            ignore=self._ignore,
+            order=order,
+            least=least,
+            options=self._cleanup,
+            cuts=self._cuts,
+        )
         self._keep(pattern)
         return pattern
 

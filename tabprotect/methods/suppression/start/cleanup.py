@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +19,18 @@ from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import LEVEL, OPTIMAL
 
-__all__ = ["Cleaner", "Locks", "clean"]
+__all__ = ["Cleaner", "Cut", "Locks", "clean"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+Cut: TypeAlias = tuple[Ints, Floats, float]
+"""Cells, capacities c and level L of an attacker cut sum_i c_i x_i >= L, which every safe pattern satisfies."""
 
-def _attacker_cut(problem: Problem, exposure: Exposure, known: Ints) -> tuple[Ints, Floats, float]:
-    """Return cells, their capacities c and the level L of the cut sum_i c_i x_i >= L that an exposure gives.
+
+def _attacker_cut(problem: Problem, exposure: Exposure, known: Ints) -> Cut:
+    """Return the cut that an exposure gives.
 
     No capacity is larger than the level. An exposure without proofs gives no cells, and a level of 0.
     """
@@ -63,6 +68,7 @@ class Locks:
         self._capacity: list[Floats] = []
         self._spare: list[float] = []
         self._need: list[float] = []
+        self._of: list[list[int]] = [[] for _ in range(problem.n_cells)]
         self.held = problem.must_hide.copy()
 
     def add(self, cells: Ints, capacities: Floats, need: float) -> None:
@@ -73,6 +79,8 @@ class Locks:
         self._capacity.append(c)
         self._spare.append(float(c.sum()) - need)
         self._need.append(need)
+        for cell in cells.tolist():
+            self._of[cell].append(len(self._cells) - 1)
         self._hold(len(self._cells) - 1)
 
     def _hold(self, k: int) -> None:
@@ -84,13 +92,12 @@ class Locks:
         gone = np.zeros(len(self._pattern), bool)
         gone[cells] = True
         self._pattern[cells] = False
-        for k, mine in enumerate(self._cells):
-            lost = gone[mine]
-            if lost.any():
-                self._spare[k] -= float(self._capacity[k][lost].sum())
-                self._cells[k] = mine[~lost]
-                self._capacity[k] = self._capacity[k][~lost]
-                self._hold(k)
+        for k in {k for cell in cells.tolist() for k in self._of[cell]}:
+            lost = gone[self._cells[k]]
+            self._spare[k] -= float(self._capacity[k][lost].sum())
+            self._cells[k] = self._cells[k][~lost]
+            self._capacity[k] = self._capacity[k][~lost]
+            self._hold(k)
 
 
 class Cleaner:
@@ -112,6 +119,8 @@ class Cleaner:
     least : float
         No safe pattern costs less: a class that weighs more than what the pattern costs above it stays untried.
     options : ConstructionOptions
+    cuts : deque of Cut, optional
+        What was met before, in other patterns; gets what is met now.
 
     Attributes
     ----------
@@ -138,8 +147,10 @@ class Cleaner:
         order: Floats | None = None,
         least: float = 0.0,
         options: ConstructionOptions = DEFAULTS.construction,
+        cuts: deque[Cut] | None = None,
     ) -> None:
         self._options = options
+        self._cuts = cuts
         self.judge = judge
         self.least = least
         self.pattern = pattern.copy()
@@ -154,6 +165,8 @@ class Cleaner:
         for cell, side in zip(q.cell.tolist(), q.side.tolist(), strict=True):
             self.asked[cell] |= ignore is None or not ignore(Key(-1, cell, side))
         self.classes = series(self._A, self.pattern)
+        for cut in cuts or ():
+            self._locks.add(*cut)
         self._look()
 
     def run(self, budget: Budget) -> Bools:
@@ -194,11 +207,13 @@ class Cleaner:
         """Cells that stay in every safe pattern inside the present one, by the cuts met so far."""
         return self._locks.held
 
-    def learn(self, exposure: Exposure) -> tuple[Ints, Floats, float]:
+    def learn(self, exposure: Exposure) -> Cut:
         """Hold what the cut of an exposure needs, and return the cut."""
         cut = _attacker_cut(self.judge.problem, exposure, self.judge.known(exposure.key.attacker))
         if len(cut[0]):
             self._locks.add(*cut)
+            if self._cuts is not None:
+                self._cuts.append(cut)
         return cut
 
     def ignores(self, key: Key) -> bool:
@@ -262,14 +277,15 @@ def clean(
     order: Floats | None = None,
     least: float = 0.0,
     options: ConstructionOptions = DEFAULTS.construction,
+    cuts: deque[Cut] | None = None,
 ) -> Bools:
     """Return a safe pattern inside a safe one, with no secondary that can be taken out alone (unless a limit ends it).
 
     Parameters
     ----------
-    judge, pattern, ignore, order, least, options :
+    judge, pattern, ignore, order, least, options, cuts :
         See `Cleaner`.
     budget : Budget
         Any-time: the pattern is safe whenever it ends.
     """
-    return Cleaner(judge, pattern, ignore=ignore, order=order, least=least, options=options).run(budget)
+    return Cleaner(judge, pattern, ignore=ignore, order=order, least=least, options=options, cuts=cuts).run(budget)
