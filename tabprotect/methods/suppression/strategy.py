@@ -208,7 +208,9 @@ class _Run:
             power, hidden = charge_power(self.problem, part, self.options)
         if power or hidden >= choice.trial_gain:
             return None, (power,)
-        first = self.by_witnesses(1.0, None, self.patience)
+        # a search among the cells of a pattern gains less than the clean-up of one that is not cleaned up
+        cleanup = 1 - self.options.schedule.bound_limit_share
+        first = self.by_witnesses(1.0, None, self.patience, cleanup=cleanup)
         return first if first.safe or ended(first) else None, powers[:1]
 
     def _completed(self, first: SuppressionResult) -> SuppressionResult:
