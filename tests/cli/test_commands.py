@@ -96,7 +96,7 @@ def test_solve_without_any_time_hides_all_that_a_primary_is_tied_to_and_exits_wi
     done = tabprotect("solve", "grid.jj", "--time-limit", 0, "--json", "out.json")
     assert done.code == 3
     answer = json.loads((place / "out.json").read_text())
-    assert (answer["status"], answer["safe"], len(answer["suppressed"])) == ("feasible", True, 6)
+    assert (answer["status"], answer["safe"], len(answer["suppressed"])) == ("feasible", True, 9)
 
 
 def test_a_classic_method_without_any_time_knows_nothing_and_exits_with_1(tabprotect, place):
