@@ -97,7 +97,7 @@ class ConstructionOptions(Stage):
     sweep_growth : float, default 0.05
         Growth of the pattern, as a share, after which all open targets are looked at at once.
     trial_limit_share : float, default 0.1
-        Share of the limits after which the rate of answers is known; before that one as much too low is believed.
+        Share of the limits after which the rate of answers is looked at.
     question_limit_share : float, default 0.1
         Share of what is left of the limits that each of the first half of the questions may take.
     simplex_iterations : int, default 3000

@@ -91,9 +91,8 @@ class Constructor:
                 continue
             spent, done = meter(budget) - begun, int(answered.sum()) - at_once
             early = 2 * done < asked and math.isfinite(patience)
-            # a rate of few answers is one that has to be far too low
-            sure = min(1.0, spent / max(self._options.trial_limit_share * whole, 1e-9))
-            if early and sure * spent * asked > patience * whole * max(1, done):
+            tried = spent > self._options.trial_limit_share * whole
+            if early and tried and spent * asked > patience * whole * max(1, done):
                 return None
             with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
                 new = self._answer(key, price, pattern, part, allowed)

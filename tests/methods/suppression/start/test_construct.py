@@ -37,20 +37,13 @@ def whole() -> int:
     return budget.work
 
 
-@pytest.mark.parametrize(("trial", "there"), [(0.1, False), (1.0, True)])
+@pytest.mark.parametrize(("trial", "there"), [(0.1, False), (0.5, True)])
 def test_what_seems_to_take_too_long_is_given_up_until_half_of_it_is_answered(
     whole: int, trial: float, there: bool
 ) -> None:
-    pattern, budget = build(0.2, int(1.05 * whole), trial)
+    pattern, budget = build(0.01, int(1.05 * whole), trial)
     assert (pattern is not None) == there
     assert (budget.work > 0.9 * whole) == there
-
-
-def test_a_rate_that_is_far_too_low_is_believed_sooner(whole: int) -> None:
-    found = [build(patience, int(1.05 * whole), trial=0.5) for patience in (0.01, 0.2)]
-    assert [pattern is None for pattern, _ in found] == [True, True]
-    soon, later = (budget.work for _, budget in found)
-    assert soon < 0.5 * later
 
 
 @pytest.mark.parametrize(("patience", "there"), [(1e9, False), (math.inf, True)])
