@@ -56,7 +56,9 @@ def test_protect_writes_the_best_answer_so_far(tmp_path: Path, tabprotect: Calla
 
 @pytest.mark.parametrize("how", [(), ("--time-limit", 30)])
 def test_the_demonstration_does_so_too(tmp_path: Path, tabprotect: Callable[..., Any], how: tuple[Any, ...]) -> None:
-    done = interrupted(tmp_path, {"search", "improve", "clean-up", "root", "cleanup", "cuts"}, "demo", "--out", "out", *how)
+    done = interrupted(
+        tmp_path, {"search", "improve", "clean-up", "root", "cleanup", "cuts"}, "demo", "--out", "out", *how
+    )
     assert done.returncode == 3, done
     assert tabprotect("verify", tmp_path / "out").code == 0
 
