@@ -21,6 +21,9 @@ SECONDS = 0.02
 LOADING = (ExtensionFileLoader.create_module.__code__, ExtensionFileLoader.exec_module.__code__)
 """Frames below which a library starts whose errors become an ImportError, or nothing."""
 
+NAMING = "__set_name__"
+"""The method whose errors become a RuntimeError before Python 3.12."""
+
 
 def handle_interrupts() -> None:
     """Lose no interrupt from now on, unless whoever started the program ignores them."""
@@ -30,7 +33,7 @@ def handle_interrupts() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    if not _loads(frame):
+    if not _loses(frame):
         raise KeyboardInterrupt
     _again()
 
@@ -41,9 +44,10 @@ def _again() -> None:
     again.start()
 
 
-def _loads(frame: FrameType | None) -> bool:
+def _loses(frame: FrameType | None) -> bool:
+    """Whether what is raised here becomes another error, or none."""
     while frame is not None:
-        if frame.f_code in LOADING:
+        if frame.f_code in LOADING or frame.f_code.co_name == NAMING:
             return True
         frame = frame.f_back
     return False

@@ -61,6 +61,22 @@ def run(arguments, screen):
 app._run = run
 """
 
+#: while a class is made: Python before 3.12 tells of a RuntimeError
+IN_A_CLASS = """
+import os, signal
+from tabprotect.cli import app
+class Named:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(100):
+            pass
+real = app._run
+def run(arguments, screen):
+    type("Owner", (), {"one": Named()})
+    return real(arguments, screen)
+app._run = run
+"""
+
 
 @pytest.mark.parametrize("place", ["_run", "_fail", "_plain_warnings"])
 @pytest.mark.parametrize(("command", "code"), [("protect", 3), ("verify", 1)])
@@ -77,8 +93,8 @@ def test_the_code_is_that_of_an_end_without_an_answer(monkeypatch, capsys, tmp_p
 
 @pytest.mark.parametrize(
     "before",
-    [PARSING, AT_AN_END, *(AT.format(parent=parent) for parent in ("highspy", "numpy._core", "pandas._libs"))],
-    ids=["while arguments are read", "at the end of an object", "highspy", "numpy", "pandas"],
+    [PARSING, AT_AN_END, IN_A_CLASS, *(AT.format(parent=parent) for parent in ("highspy", "numpy._core", "pandas._libs"))],
+    ids=["while arguments are read", "at the end of an object", "in a class", "highspy", "numpy", "pandas"],
 )
 def test_one_interrupt_is_heard_wherever_it_comes(tmp_path: Path, before: str) -> None:
     """An extension that is interrupted while it loads tells of an ImportError, and an object at its end of nothing."""

@@ -149,7 +149,7 @@ def test_a_misspelt_option_is_asked_about() -> None:
     with pytest.raises(InputError, match=r"no option 'relaxation.progres'; did you mean 'relaxation.progress'"):
         changed(Options(), "relaxation.progres", 1e-3)
     with pytest.raises(InputError, match="options= takes"):
-        suppress(load("linked-small"), options={"master.rows": 3})  # type: ignore[arg-type]
+        suppress(load("linked-small"), options={"schedule.round_work": 3})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="options= takes"):
         tp.Suppress(options=3)  # type: ignore[arg-type]
 

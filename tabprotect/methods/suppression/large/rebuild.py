@@ -191,8 +191,10 @@ class Rebuilder:
             self._pass = self._rng.permutation(self.cover.secondaries).tolist()
             self._passes, self._length = self._passes + 1, max(1, len(self._pass))
         budget.spend(1)
-        cell = self._pass.pop() if self._pass else -1
-        if cell < 0 or not 0 < len(self.cover.users(cell)) <= self._options.most_users:
+        if not self._pass:
+            return 0.0
+        cell = self._pass.pop()
+        if not 0 < len(self.cover.users(cell)) <= self._options.most_users:
             return 0.0
         return self._without(cell, self._passes > 1, budget)
 

@@ -13,14 +13,13 @@ from tabprotect.attack.keys import Key
 from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.methods.suppression.start.cheapest import Cheapest
-from tabprotect.methods.suppression.start.cleanup import Cleaner
+from tabprotect.methods.suppression.start.cleanup import Cleaner, Cut
 from tabprotect.methods.suppression.start.series import series
 from tabprotect.solver.limits import Budget
 
 __all__ = ["from_everything", "remove_in_bulk"]
 
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
@@ -96,7 +95,7 @@ class _Removal:
         self._judge, self._problem = cleaner.judge, cleaner.judge.problem
         self._columns = sparse.csc_array(self._problem.system.A)
         self._cheapest = Cheapest(self._judge, options)
-        self._cuts: list[tuple[Ints, Floats, float]] = []
+        self._cuts: list[Cut] = []
 
     def run(self) -> Iterator[Bools]:
         """Yield every cheaper safe pattern."""
