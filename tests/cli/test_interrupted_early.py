@@ -93,7 +93,12 @@ def test_the_code_is_that_of_an_end_without_an_answer(monkeypatch, capsys, tmp_p
 
 @pytest.mark.parametrize(
     "before",
-    [PARSING, AT_AN_END, IN_A_CLASS, *(AT.format(parent=parent) for parent in ("highspy", "numpy._core", "pandas._libs"))],
+    [
+        PARSING,
+        AT_AN_END,
+        IN_A_CLASS,
+        *(AT.format(parent=parent) for parent in ("highspy", "numpy._core", "pandas._libs")),
+    ],
     ids=["while arguments are read", "at the end of an object", "in a class", "highspy", "numpy", "pandas"],
 )
 def test_one_interrupt_is_heard_wherever_it_comes(tmp_path: Path, before: str) -> None:

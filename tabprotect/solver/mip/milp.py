@@ -150,14 +150,7 @@ def solve_milp(
     if not crossover:
         h.setOptionValue("run_crossover", "off")
     limit = min(budget.seconds_left, math.inf if seconds is None else seconds)
-    if math.isfinite(limit):
-        h.setOptionValue("time_limit", max(0.0, limit))
-    most = min(budget.work_left // _WORK_A_NODE, math.inf if nodes is None else nodes)
-    if math.isfinite(most):
-        h.setOptionValue("mip_max_nodes", int(most))
-    if math.isfinite(budget.work_left):
-        h.setOptionValue("simplex_iteration_limit", int(budget.work_left))
-        h.setOptionValue("ipm_iteration_limit", int(budget.work_left))
+    _limit(h, limit, budget.work_left, nodes)
     if h.passModel(_model(matrix, row_lower, row_upper, lower, upper, cost, integer)) == highspy.HighsStatus.kError:
         raise SolverError("HiGHS refused the programme (NaN or crossing bounds in it?)")
     if start is not None:
@@ -184,6 +177,18 @@ def solve_milp(
         answer = replace(answer, work=again.work) if worse else again
     budget.spend(answer.work)
     return answer
+
+
+def _limit(h: Any, seconds: float, work: float, nodes: int | None) -> None:
+    """Set the limits of a solver, where there are any."""
+    if math.isfinite(seconds):
+        h.setOptionValue("time_limit", max(0.0, seconds))
+    most = min(work // _WORK_A_NODE, math.inf if nodes is None else nodes)
+    if math.isfinite(most):
+        h.setOptionValue("mip_max_nodes", int(most))
+    if math.isfinite(work):
+        h.setOptionValue("simplex_iteration_limit", int(work))
+        h.setOptionValue("ipm_iteration_limit", int(work))
 
 
 def _run_plainly(h: Any) -> None:

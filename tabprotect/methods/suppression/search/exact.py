@@ -117,10 +117,7 @@ def exact(
                 for s, known in zip(searches, found, strict=True):
                     s.best, s.bound = known.best, known.bound
             else:
-                if rows is not None:
-                    for s, mine in zip(searches, rows_of_cores(rows, reduction), strict=True):
-                        s.known = mine
-                _search(searches, reduction, part, start, judge, options.schedule)
+                _search(searches, reduction, part, start, rows, judge, options.schedule)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
         if all(s.best is not None for s in searches):
@@ -172,9 +169,13 @@ def _search(
     reduction: Reduction,
     budget: Budget,
     start: Bools | None,
+    rows: Inequalities | None,
     judge: Witnesses,
     options: ScheduleOptions,
 ) -> None:
+    if rows is not None:
+        for s, mine in zip(searches, rows_of_cores(rows, reduction), strict=True):
+            s.known = mine
     report = reporter(searches, reduction.constant, budget)
     hints: list[Bools | None] = [None] * len(searches)
     known = judge.deviations(judge.problem.may_hide | judge.problem.must_hide if start is None else start)
