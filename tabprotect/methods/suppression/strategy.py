@@ -71,8 +71,6 @@ def automatic(
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
         first, other = run.by_witnesses(1.0, start, run.patience, in_bulk=True), ""
-        # a search among the cells of the pattern has no bound: what is left may be needed for one
-        limited = limited and run.has_time(2 * options.schedule.bound_limit_share)
     else:
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
         if limited or (method == "local" and not alone):
@@ -84,6 +82,8 @@ def automatic(
         spent = limited and first.safe and bool(problem.attackers) and not inside
         if alone or near or spent or first.status == "optimal" or (method == "local" and loose and not inside):
             return because(first, why)
+    # a search among the cells of the pattern has no bound: what is left may be needed for one
+    limited = limited and (first.bound is not None or run.has_time(2 * options.schedule.bound_limit_share))
     if limited and first.safe and not ended(first) and (first.gap is None or first.gap > gap):
         first = run.recombined(first, other)
     if ended(first):
@@ -214,8 +214,9 @@ class _Run:
         return first if first.safe or ended(first) else None, powers[:1]
 
     def _completed(self, first: SuppressionResult) -> SuppressionResult:
-        """Return a pattern in which cheapest witnesses answer what local programmes left open, as far as limits go."""
-        return joined(first, self.by_witnesses(self.patience, first.pattern, math.inf))
+        """Return a pattern in which cheapest witnesses answer what local programmes left open, or removal in bulk."""
+        second = self.by_witnesses(1.0, first.pattern, self.patience, in_bulk=True)
+        return replace(joined(first, second), method=f"{first.method}, then {second.method}")
 
     def by_witnesses(
         self,

@@ -97,7 +97,9 @@ class ConstructionOptions(Stage):
     sweep_growth : float, default 0.05
         Growth of the pattern, as a share, after which all open targets are looked at at once.
     trial_limit_share : float, default 0.1
-        Share of the limits after which the rate of answers is looked at.
+        Share of the limits after which the rate of answers is looked at, ...
+    late_limit_share : float, default 0.5
+        ... and after which that of the last half of what was spent, or the last quarter, has to suffice for the rest.
     question_limit_share : float, default 0.1
         Share of what is left of the limits that each of the first half of the questions may take.
     simplex_iterations : int, default 3000
@@ -112,6 +114,8 @@ class ConstructionOptions(Stage):
         Share of the dimensions of everything hidden that the first removal in bulk leaves.
     bulk_step : float, default 0.8
         Share of these that each further one leaves.
+    bulk_removal_share : float, default 0.3
+        Share of what is left of the limits after which a removal ends where it is; the next one goes on from there.
     bulk_trials : int, default 4
         Removals from the first one on that does not make the pattern cheaper.
     bulk_least_gain : float, default 0.015
@@ -122,6 +126,7 @@ class ConstructionOptions(Stage):
 
     sweep_growth: float = number(0.05)
     trial_limit_share: float = number(0.1, most=1)
+    late_limit_share: float = number(0.5, most=1)
     question_limit_share: float = number(0.1, most=1)
     simplex_iterations: int = number(3000, least=1)
     series_cells: int = number(6000)
@@ -129,6 +134,7 @@ class ConstructionOptions(Stage):
     reroutes: int = number(6)
     bulk_first_share: float = number(0.5, most=1)
     bulk_step: float = number(0.8, most=1)
+    bulk_removal_share: float = number(0.3, most=1)
     bulk_trials: int = number(4)
     bulk_least_gain: float = number(0.015, most=1)
     bulk_cut_rounds: int = number(3)

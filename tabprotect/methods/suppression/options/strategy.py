@@ -39,7 +39,7 @@ class ChoiceOptions(Stage):
         Primaries beyond which the relaxation of such a table takes longer than local programmes.
     tight_ratio : float, default 1.6
         Cost over bound of local programmes up to which the exact engine goes on from there.
-    linked_equations : float, default 4.5
+    linked_equations : float, default 4.3
         Mean number of equations of a cell beyond which local programmes find no pattern.
     dense_primaries : float, default 0.2
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
@@ -60,7 +60,7 @@ class ChoiceOptions(Stage):
         How often cheapest witnesses look for a cheaper one in that time.
     recombination_limit_share : float, default 0.8
         Share of the limits left then for a search among the cells that one of the two hides.
-    inside_limit_share : float, default 0.95
+    inside_limit_share : float, default 0.9
         The same among the cells of the first pattern, where there is no time for another one.
     probe_work : int, default 500_000
         Work units that each first pattern, and a bound for it, may take.
@@ -86,7 +86,7 @@ class ChoiceOptions(Stage):
     two_way_equations: float = number(2.75)
     two_way_primaries: int = number(400)
     tight_ratio: float = number(1.6, least=1)
-    linked_equations: float = number(4.5)
+    linked_equations: float = number(4.3)
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
     second_after_share: float = number(0.25, most=1)
@@ -96,7 +96,7 @@ class ChoiceOptions(Stage):
     second_limit_share: float = number(0.4, most=1)
     second_restarts: int = number(10)
     recombination_limit_share: float = number(0.8, most=1)
-    inside_limit_share: float = number(0.95, most=1)
+    inside_limit_share: float = number(0.9, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     trial_gain: float = number(0.5, most=1)

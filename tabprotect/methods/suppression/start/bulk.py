@@ -96,6 +96,8 @@ class _Removal:
         self._columns = sparse.csc_array(self._problem.system.A)
         self._cheapest = Cheapest(self._judge, options)
         self._cuts: list[Cut] = []
+        # of a removal that was cut short: what it found has to stay, and the size of its lots
+        self._kept, self._lot = np.zeros(self._problem.n_cells, bool), 0
 
     def run(self) -> Iterator[Bools]:
         """Yield every cheaper safe pattern."""
@@ -103,13 +105,18 @@ class _Removal:
         start = int(cleaner.classes.dimensions.sum())
         least, most, share, tries = 0.0, 1.0, options.bulk_first_share, options.bulk_trials
         while tries and not self._budget.exhausted:
-            trial = self._shrunk(int(share * start))
-            if trial is None:
+            with self._budget.part(options.bulk_removal_share) as part:
+                trial, reached = self._shrunk(int(share * start), part)
+            if self._budget.exhausted or (trial is None and reached):
                 return
+            if trial is None:
+                continue
             before, repaired = cost(cleaner.pattern), self._repaired(trial)
             if repaired is not None and cost(repaired) < before:
                 cleaner.publish(np.flatnonzero(cleaner.pattern & ~repaired))
                 yield cleaner.pattern.copy()
+                if not reached:
+                    continue
                 most = share
                 if cost(cleaner.pattern) > (1 - options.bulk_least_gain) * before:
                     return
@@ -118,17 +125,18 @@ class _Removal:
             tries -= least > 0
             share = (least + most) / 2 if least else options.bulk_step * share
 
-    def _shrunk(self, goal: int) -> Bools | None:
-        """Take out lots until the deviations have at most `goal` dimensions; None at a limit or when nothing leaves.
+    def _shrunk(self, goal: int, budget: Budget) -> tuple[Bools | None, bool]:
+        """Take out lots until the deviations have at most `goal` dimensions, and tell whether they do.
 
-        After each lot an elimination tells that all primaries can still move; whether far enough is for an attack to
-        say. Where one cannot, what left its equations stays, and where nothing did, the lot is halved.
+        None when nothing leaves within the budget. After each lot an elimination tells that all primaries can still
+        move; whether far enough is for an attack to say. Where one cannot, what left its equations stays, and where
+        nothing did, the lot is halved.
         """
         cleaner, must = self._cleaner, self._problem.must_hide
         trial, label, left = cleaner.pattern.copy(), cleaner.classes.label, int(cleaner.classes.dimensions.sum())
-        start, lot, kept = left, max(64, (left - goal) // 2), cleaner.held | cleaner.asked
-        while left > goal and not self._budget.exhausted:
-            self._budget.spend(1)
+        start, lot, kept = left, self._lot or max(64, (left - goal) // 2), self._kept | cleaner.held | cleaner.asked
+        while left > goal and not budget.exhausted:
+            budget.spend(1)
             lost = self._heaviest(trial, kept, label, min(lot, left - goal))
             if not len(lost):
                 break
@@ -143,7 +151,9 @@ class _Removal:
                 continue
             less[after.idle[~must[after.idle]]] = False
             trial, label, left, lot = less, after.label, int(after.dimensions.sum()), lot + lot // 4 + 1
-        return None if self._budget.exhausted or left == start else trial
+        reached = not budget.exhausted
+        self._kept, self._lot = kept & (not reached), 0 if reached else lot
+        return (None if left == start else trial), reached
 
     def _beside(self, cells: Ints) -> Bools:
         """Return which cells have an equation in common with some of these."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from contextlib import nullcontext
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -75,9 +77,10 @@ class Constructor:
         patience : float
             Give up, as at a limit, where all questions would take so many times what the budget has, at the rate of
             those answered so far, and these are less than half: later no other start would be there sooner. Or where
-            one of these takes more than a share of the limits (`question_limit_share`).
+            one of these takes more than a share of the limits (`question_limit_share`). Or where, later, the rate
+            of late does not suffice for the rest (`late_limit_share`).
         """
-        begun, whole = meter(budget), meter_left(budget)
+        begun, whole, course = meter(budget), meter_left(budget), [(0.0, 0)]
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
         pattern = problem.must_hide if start is None else problem.must_hide | start
         price = np.where(pattern, 0.0, cost)
@@ -93,6 +96,10 @@ class Constructor:
             early = 2 * done < asked and math.isfinite(patience)
             tried = spent > self._options.trial_limit_share * whole
             if early and tried and spent * asked > patience * whole * max(1, done):
+                return None
+            course.append((spent, done))
+            late = spent > self._options.late_limit_share * whole and math.isfinite(patience)
+            if late and _end(course, asked) > whole:
                 return None
             with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
                 new = self._answer(key, price, pattern, part, allowed)
@@ -149,3 +156,19 @@ class Constructor:
     def is_unattainable(self, key: Key) -> bool:
         """A question that no pattern answers for this attacker, or for the public already."""
         return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable
+
+
+def _end(course: list[tuple[float, int]], asked: int) -> float:
+    """Return when all questions will be answered, at the rate of the last half of what was spent, or the last quarter.
+
+    Parameters
+    ----------
+    course : list of (float, int)
+        What was spent until so many were answered, in order.
+    asked : int
+        All of them.
+    """
+    spent, done = course[-1]
+    lately = [course[bisect_right(course, share * spent, key=itemgetter(0)) - 1] for share in (0.5, 0.75)]
+    rate = max((done - first) / max(spent - before, 1e-9) for before, first in lately)
+    return spent + (asked - done) / rate if rate else math.inf

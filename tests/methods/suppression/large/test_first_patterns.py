@@ -202,7 +202,7 @@ def test_a_first_pattern_that_takes_more_than_its_share_of_the_limits_is_given_u
     options = Options(choice=ChoiceOptions(probe_limit_share=0.95))
     completed = suppress(problem, limits=Limits(work=20_000), options=options)
     assert completed.safe
-    assert completed.method.startswith("auto: greedy")
+    assert completed.method.startswith("auto: local, then greedy")
 
 
 @pytest.mark.slow

@@ -220,7 +220,7 @@ def test_ruin_and_recreate_that_gains_little_ends_before_its_limits() -> None:
 
 @pytest.mark.slow
 def test_auto_looks_among_the_cells_of_a_local_pattern_that_gets_no_cheaper() -> None:
-    problem, limits = large(600, dims=3, primaries=0.1, seed=1), Limits(work=15_000)
+    problem, limits = large(600, dims=3, primaries=0.1, seed=1), Limits(work=18_000)
     chosen = changed(changed(Options(), "choice.always_exact_cells", 100), "choice.near_share", 1.0)
     slow = changed(chosen, "local.search.slice_gain", 0.5)
     result = suppress(problem, limits=limits, options=slow)

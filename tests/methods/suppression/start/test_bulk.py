@@ -70,6 +70,19 @@ def test_repairs_by_cheapest_deviations_alone_are_safe_too() -> None:
     assert not Witnesses(problem).check(patterns[-1])
 
 
+def test_a_removal_that_a_limit_cuts_short_is_used_and_the_next_one_goes_on_from_there() -> None:
+    problem = largest_core("margins", 0)
+    far = {"bulk_first_share": 0.1}
+    whole, cut = (
+        removed(problem, ConstructionOptions(bulk_removal_share=share, **far), Limits(work=2000))
+        for share in (1.0, 0.005)
+    )
+    assert not any(Witnesses(problem).check(pattern) for pattern in cut)
+    assert len(cut) > len(whole)
+    assert problem.cost(cut[0]) > 1.5 * problem.cost(whole[0])
+    assert problem.cost(cut[-1]) <= 1.05 * problem.cost(whole[-1])
+
+
 def test_a_limit_ends_it_with_what_is_safe() -> None:
     problem = largest_core("margins", 0)
     whole = removed(problem, DEFAULTS.construction)
