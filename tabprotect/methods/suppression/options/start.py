@@ -99,7 +99,9 @@ class ConstructionOptions(Stage):
     trial_limit_share : float, default 0.1
         Share of the limits after which the rate of answers is looked at, ...
     late_limit_share : float, default 0.5
-        ... and after which that of the last half of what was spent, or the last quarter, has to suffice for the rest.
+        ... and after which that of the last half of what was spent, or of the last quarter, has to suffice ...
+    late_questions : int, default 50
+        ... where at least so many questions were looked at in that half: few tell nothing.
     question_limit_share : float, default 0.1
         Share of what is left of the limits that each of the first half of the questions may take.
     simplex_iterations : int, default 3000
@@ -127,6 +129,7 @@ class ConstructionOptions(Stage):
     sweep_growth: float = number(0.05)
     trial_limit_share: float = number(0.1, most=1)
     late_limit_share: float = number(0.5, most=1)
+    late_questions: int = number(50)
     question_limit_share: float = number(0.1, most=1)
     simplex_iterations: int = number(3000, least=1)
     series_cells: int = number(6000)

@@ -99,7 +99,7 @@ class Constructor:
                 return None
             course.append((spent, done))
             late = spent > self._options.late_limit_share * whole and math.isfinite(patience)
-            if late and _end(course, asked) > whole:
+            if late and _end(course, asked, self._options.late_questions) > whole:
                 return None
             with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
                 new = self._answer(key, price, pattern, part, allowed)
@@ -158,7 +158,7 @@ class Constructor:
         return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable
 
 
-def _end(course: list[tuple[float, int]], asked: int) -> float:
+def _end(course: list[tuple[float, int]], asked: int, least: int) -> float:
     """Return when all questions will be answered, at the rate of the last half of what was spent, or the last quarter.
 
     Parameters
@@ -167,8 +167,12 @@ def _end(course: list[tuple[float, int]], asked: int) -> float:
         What was spent until so many were answered, in order.
     asked : int
         All of them.
+    least : int
+        Questions that have to be looked at in that half, otherwise the answer is 0: few tell nothing.
     """
     spent, done = course[-1]
-    lately = [course[bisect_right(course, share * spent, key=itemgetter(0)) - 1] for share in (0.5, 0.75)]
-    rate = max((done - first) / max(spent - before, 1e-9) for before, first in lately)
+    half, quarter = (bisect_right(course, share * spent, key=itemgetter(0)) - 1 for share in (0.5, 0.75))
+    if len(course) - half <= least:
+        return 0.0
+    rate = max((done - first) / max(spent - before, 1e-9) for before, first in (course[half], course[quarter]))
     return spent + (asked - done) / rate if rate else math.inf

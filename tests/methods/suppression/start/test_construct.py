@@ -22,7 +22,7 @@ def build(
 ) -> tuple[npt.NDArray[np.bool_] | None, Budget]:
     options = changed(DEFAULTS, "construction.trial_limit_share", trial)
     options = changed(options, "construction.question_limit_share", question)
-    options = changed(options, "construction.late_limit_share", late)
+    options = changed(changed(options, "construction.late_limit_share", late), "construction.late_questions", 5)
     budget = Budget(Limits(work=work))
     return Constructor(Witnesses(PROBLEM), options=options.construction).build(
         PROBLEM.weights, budget, patience=patience
