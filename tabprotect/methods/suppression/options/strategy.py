@@ -40,7 +40,8 @@ class ChoiceOptions(Stage):
     tight_ratio : float, default 1.6
         Cost over bound of local programmes up to which the exact engine goes on from there.
     linked_equations : float, default 4.3
-        Mean number of equations of a cell beyond which local programmes find no pattern.
+        Mean number of equations of a cell beyond which cheapest witnesses, or removal in bulk, are the better start:
+        local programmes find dear patterns there, or none.
     dense_primaries : float, default 0.2
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
     probe_limit_share : float, default 0.4

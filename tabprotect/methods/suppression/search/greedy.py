@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -151,12 +150,11 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
     if x is None and task.in_bulk is not None and not constructor.unattainable:
         judge.offer_all(task.in_bulk)
-        share, told = task.options.start.bulk_limit_share, partial(_tell, budget, constant)
-        x = from_everything(judge, budget, share, task.options.construction, told)
-    if x is None:
-        return CorePattern(None, (), budget.work - before, stopped(budget))
-    if budget.exhausted:
-        return CorePattern(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
+        share, construction = task.options.start.bulk_limit_share, task.options.construction
+        x = from_everything(judge, budget, share, construction, lambda cost: budget.report("greedy", constant + cost))
+    if x is None or budget.exhausted:
+        known = () if x is None else tuple(judge.deviations(x))
+        return CorePattern(x, known, budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
         ignore = constructor.is_unattainable if constructor.unattainable else None
         x = clean(judge, x, part, ignore=ignore, options=task.options.construction)
@@ -165,13 +163,9 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
         if budget.exhausted:
             break
         improver.step(budget)
-        _tell(budget, constant, improver.cost)
+        budget.report("greedy", constant + improver.cost)
     x = improver.best if improver.best is not None else x
     return CorePattern(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
-
-
-def _tell(budget: Budget, constant: float, cost: float) -> None:
-    budget.report("greedy", constant + cost)
 
 
 def _answers(

@@ -105,6 +105,8 @@ class _Removal:
         start = int(cleaner.classes.dimensions.sum())
         least, most, share, tries = 0.0, 1.0, options.bulk_first_share, options.bulk_trials
         while tries and not self._budget.exhausted:
+            # a share of little work is none at all
+            self._budget.spend(1)
             with self._budget.part(options.bulk_removal_share) as part:
                 trial, reached = self._shrunk(int(share * start), part)
             if self._budget.exhausted or (trial is None and reached):
@@ -151,7 +153,7 @@ class _Removal:
                 continue
             less[after.idle[~must[after.idle]]] = False
             trial, label, left, lot = less, after.label, int(after.dimensions.sum()), lot + lot // 4 + 1
-        reached = not budget.exhausted
+        reached = left <= goal or not budget.exhausted
         self._kept, self._lot = kept & (not reached), 0 if reached else lot
         return (None if left == start else trial), reached
 

@@ -83,6 +83,13 @@ def test_a_removal_that_a_limit_cuts_short_is_used_and_the_next_one_goes_on_from
     assert problem.cost(cut[-1]) <= 1.05 * problem.cost(whole[-1])
 
 
+@pytest.mark.parametrize("share", [0.0, 0.01])
+def test_a_share_that_is_too_small_for_any_removal_still_ends(share: float) -> None:
+    problem = largest_core("margins", 0)
+    patterns = removed(problem, ConstructionOptions(bulk_removal_share=share), Limits(work=60))
+    assert not any(Witnesses(problem).check(pattern) for pattern in patterns)
+
+
 def test_a_limit_ends_it_with_what_is_safe() -> None:
     problem = largest_core("margins", 0)
     whole = removed(problem, DEFAULTS.construction)
