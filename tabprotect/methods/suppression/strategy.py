@@ -215,7 +215,8 @@ class _Run:
 
     def _completed(self, first: SuppressionResult) -> SuppressionResult:
         """Return a pattern in which cheapest witnesses answer what local programmes left open, or removal in bulk."""
-        second = self.by_witnesses(1.0, first.pattern, self.patience, in_bulk=True)
+        patience = self.options.choice.completion_patience
+        second = self.by_witnesses(1.0, first.pattern, patience, in_bulk=True)
         return replace(joined(first, second), method=f"{first.method}, then {second.method}")
 
     def by_witnesses(

@@ -68,6 +68,9 @@ class ChoiceOptions(Stage):
     probe_patience : float, default 2.0
         Multiple of that share that a pattern of cheapest witnesses may seem to take, until it answers half of what is
         to be answered; then it may take the limits.
+    completion_patience : float, default 10.0
+        The same, of what is left of the limits, where it answers what local programmes left open: the first of these
+        questions take far longer than the others.
     trial_gain : float, default 0.5
         Share of the cost, by targets answered, below which cells are charged by what they cost alone: cheapest
         witnesses are the start then, not local programmes.
@@ -100,6 +103,7 @@ class ChoiceOptions(Stage):
     inside_limit_share: float = number(0.9, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
+    completion_patience: float = number(10.0)
     trial_gain: float = number(0.5, most=1)
     probe_cleanup_share: float = number(0.2, most=1)
 
