@@ -14,10 +14,10 @@ from tabprotect.methods.suppression.classic.modular import pieces_of, rows_withi
 from tabprotect.methods.suppression.classic.passes import Passes, Piece
 from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.options import DEFAULTS, Options
+from tabprotect.methods.suppression.portfolio import ended
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
-from tabprotect.methods.suppression.strategy import ended
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed

@@ -53,14 +53,19 @@ def choose(
         for number, power in enumerate(options.charge_powers):
             programme.power = power
             course: list[float] = []
+            whole: set[int] = set()
             with part.part(1 / (len(options.charge_powers) - number)) as own:
                 for k in some:
                     if own.exhausted:
                         break
                     if not cover.relies[k] and not answer(k, own) and own.exhausted:
                         break
-                    course.append(cover.cost / max(1, sum(bool(cover.relies[k]) for k in order)))
-            trials.append(_Trial(power, course, {k: cover.release(k) for k in order if cover.relies[k]}))
+                    answered = {k for k in order if cover.relies[k]}
+                    course.append(cover.cost / max(1, len(answered)))
+                    # a search that the limits cut short may have found something dear
+                    whole = whole if own.exhausted else answered
+            answers = {k: cover.release(k) for k in order if cover.relies[k]}
+            trials.append(_Trial(power, course, {k: answers[k] for k in whole}))
     first, chosen, share = trials[0], trials[0], 1.0
     common = min(len(trial.course) for trial in trials)
     if common:

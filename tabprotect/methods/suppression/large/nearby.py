@@ -45,6 +45,8 @@ class Search(NamedTuple):
         them.
     quick : bool
         Rather a dear deviation soon than a long search.
+    rough : bool
+        Through the cells of each equation that can move furthest, if there is a deviation among them.
     """
 
     hops: int = 0
@@ -54,6 +56,7 @@ class Search(NamedTuple):
     widen: bool = True
     far: bool = True
     quick: bool = False
+    rough: bool = False
 
 
 ANY = Search()
@@ -142,6 +145,9 @@ class Nearby:
         if known is not None and len(known):
             allowed = allowed.copy()
             allowed[known] = False
+        if search.rough and (soon := self._roughly(move, price, budget, allowed)) is not None:
+            self.rough = True
+            return soon
         found = self._widened(move, price, budget, search, allowed)
         if found.final:
             return found.best

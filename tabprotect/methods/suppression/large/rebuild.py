@@ -75,12 +75,14 @@ class Rebuilder:
     def build(self, budget: Budget) -> bool:
         """Answer what is open, largest level first; False when the budget ended that.
 
-        What has no answer nearby comes last, and quickly.
+        What has no answer nearby comes last, and quickly; roughly, where a share of the limits is spent.
         """
         cover, search = self.cover, self._careful()
-        waiting = [k for k in cover.open().tolist() if k not in self.unattainable]
-        late, cut = self._answer_all(self._in_order(waiting), search._replace(far=False), budget)
-        left, cut = self._answer_all(late, search._replace(quick=True), budget, self._first)
+        waiting = self._in_order(k for k in cover.open().tolist() if k not in self.unattainable)
+        with budget.part(self._options.careful_limit_share) as part:
+            self._answer_all(waiting, search._replace(far=False), part)
+        late = [k for k in waiting if not cover.relies[k]]
+        left, cut = self._answer_all(late, search._replace(quick=True, rough=part.exhausted), budget, self._first)
         # what even a quick answer was not found for is looked for with patience
         left, _ = self._answer_all(left, search, budget, self._first) if cut else (left, cut)
         if budget.exhausted and not all(cover.relies[k] for k in waiting):

@@ -176,7 +176,7 @@ class LocalSearch:
     def refine(self) -> None:
         """Look with patience for what the first pattern answered quickly."""
         if self.rebuilder.rough and not self._over():
-            with self.budget.part(self._share()) as part:
+            with self.budget.part(self._share() * self._stages.local.rebuild.refine_limit_share) as part:
                 self.rebuilder.refine(part)
             self.budget.report("incumbent", self._safe_cost, 0.0)
 

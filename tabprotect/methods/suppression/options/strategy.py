@@ -46,7 +46,7 @@ class ChoiceOptions(Stage):
         Share of primaries among the cells beyond which solutions of the first pool are the better start.
     probe_limit_share : float, default 0.4
         Share of the limits for a first pattern that the exact engine starts from.
-    second_after_share : float, default 0.25
+    second_after_share : float, default 0.5
         Share of the limits within which a first pattern has to be there, cleaned up, for another one to be made.
     gap_limit_share : float, default 0.1
         Share of the limits left then for a bound of local programmes, where there is no time for another pattern.
@@ -71,6 +71,10 @@ class ChoiceOptions(Stage):
     completion_patience : float, default 10.0
         The same, of what is left of the limits, where it answers what local programmes left open: the first of these
         questions take far longer than the others.
+    witness_limit_share : float, default 0.9
+        Share of what is left of the limits after which what cheapest witnesses leave open is answered roughly, ...
+    rough_speedup : float, default 2.0
+        ... or sooner, where the rest would take longer than that at so many times their rate of late.
     trial_gain : float, default 0.5
         Share of the cost, by targets answered, below which cells are charged by what they cost alone: cheapest
         witnesses are the start then, not local programmes.
@@ -93,7 +97,7 @@ class ChoiceOptions(Stage):
     linked_equations: float = number(4.3)
     dense_primaries: float = number(0.2, most=1)
     probe_limit_share: float = number(0.4, most=1)
-    second_after_share: float = number(0.25, most=1)
+    second_after_share: float = number(0.5, most=1)
     gap_limit_share: float = number(0.1, most=1)
     local_slice_share: float = number(0.2, most=1)
     local_limit_share: float = number(0.3, most=1)
@@ -104,6 +108,8 @@ class ChoiceOptions(Stage):
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     completion_patience: float = number(10.0)
+    witness_limit_share: float = number(0.9, most=1)
+    rough_speedup: float = number(2.0, least=1)
     trial_gain: float = number(0.5, most=1)
     probe_cleanup_share: float = number(0.2, most=1)
 

@@ -41,6 +41,8 @@ def greedy(
     restarts: int = 10,
     cleanup: float = 1.0,
     patience: float = 2.0,
+    within: float = 1.0,
+    speedup: float = 1.0,
     in_bulk: bool = True,
     start: Bools | None = None,
     means: Means | None = None,
@@ -62,6 +64,10 @@ def greedy(
         Share of what is left of the limits that may go into the clean-up of the first pattern of a part.
     patience : float
         Cheapest witnesses end where the first pattern of a part would take so many times what the limits have.
+    within : float
+        Share of the limits that they may take at all.
+    speedup : float
+        So many times faster something else answers what they leave open; they go on for as long as that suffices.
     in_bulk : bool
         Then everything is hidden in that part, and taken out in bulk; without it the search ends as at a limit.
     start : ndarray of bool, shape (cells,), optional
@@ -75,7 +81,7 @@ def greedy(
     -------
     SuppressionResult
         Without a bound. Status 'infeasible' with the cells named when some cannot be protected; the pattern then
-        protects all others.
+        protects all others. Status 'unknown' where a limit came first; the pattern is what was hidden until then.
 
     Examples
     --------
@@ -99,15 +105,34 @@ def greedy(
         known = judge.known_about(everything)
         shown = [Part(core).restrict(known) if in_bulk else None for core in reduction.cores]
         tasks = [
-            Task(core, hint, int(rng.integers(2**31)), restarts, cleanup, patience, rows, options, Limits())
+            Task(
+                core,
+                hint,
+                int(rng.integers(2**31)),
+                restarts,
+                cleanup,
+                patience,
+                within,
+                speedup,
+                rows,
+                options,
+                Limits(),
+            )
             for core, hint, rows in zip(reduction.cores, hints, shown, strict=True)
         ]
+        complete = True
         for task, answer in zip(tasks, _answers(tasks, reduction, budget, means, options), strict=True):
-            if answer is None or answer.pattern is None:
-                return finish(problem, judge, None, budget, "greedy", options)
-            judge.offer_all(Part(task.core).lift(answer.deviations))
-            patterns.append(answer.pattern)
-        result = finish(problem, judge, reduction.pattern(patterns), budget, "greedy", options)
+            if answer is not None:
+                judge.offer_all(Part(task.core).lift(answer.deviations))
+                patterns.append(answer.pattern)
+            if answer is None or not answer.complete:
+                complete = False
+                break
+        patterns += [np.zeros(task.core.n, bool) for task in tasks[len(patterns) :]]
+        pattern = reduction.pattern(patterns)
+        result = finish(problem, judge, pattern if complete else None, budget, "greedy", options)
+        if not complete:
+            result = replace(result, pattern=pattern | problem.must_hide)
         return replace(result, deviations=judge.known_about(result.pattern))
 
 
@@ -125,6 +150,8 @@ class Task:
     restarts: int
     cleanup: float
     patience: float
+    within: float
+    speedup: float
     in_bulk: sparse.csr_array | None
     options: Options
     limits: Limits
@@ -132,9 +159,10 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class CorePattern:
-    """The pattern of one part (None when a limit came first) with its witnesses; the piece of `Means`."""
+    """The pattern of one part with its witnesses, incomplete when a limit came first; the piece of `Means`."""
 
-    pattern: Bools | None
+    pattern: Bools
+    complete: bool
     deviations: tuple[Deviation, ...]
     work: int
     stopped: str
@@ -147,14 +175,18 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     problem = Part(task.core).problem
     judge = Witnesses(problem)
     constructor = Constructor(judge, dismiss=True, options=task.options.construction)
-    x = constructor.build(problem.weights, budget, start=task.hint, patience=task.patience)
+    with budget.part(task.within) as part:
+        x = constructor.build(problem.weights, part, start=task.hint, patience=task.patience, speedup=task.speedup)
     if x is None and task.in_bulk is not None and not constructor.unattainable:
         judge.offer_all(task.in_bulk)
         share, construction = task.options.start.bulk_limit_share, task.options.construction
         x = from_everything(judge, budget, share, construction, lambda cost: budget.report("greedy", constant + cost))
-    if x is None or budget.exhausted:
-        known = () if x is None else tuple(judge.deviations(x))
-        return CorePattern(x, known, budget.work - before, stopped(budget))
+    if x is None:
+        reached = constructor.reached
+        assert reached is not None
+        return CorePattern(reached, False, judge.known_about(reached), budget.work - before, stopped(budget))
+    if budget.exhausted:
+        return CorePattern(x, True, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
         ignore = constructor.is_unattainable if constructor.unattainable else None
         x = clean(judge, x, part, ignore=ignore, options=task.options.construction)
@@ -165,7 +197,7 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
         improver.step(budget)
         budget.report("greedy", constant + improver.cost)
     x = improver.best if improver.best is not None else x
-    return CorePattern(x, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
+    return CorePattern(x, True, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
 
 
 def _answers(
@@ -177,7 +209,7 @@ def _answers(
         costs = [task.core.cost(np.ones(task.core.n, bool)) for task in tasks]
         for k, task in enumerate(tasks):
             found = protect_core(task, budget, reduction.constant + sum(costs[:k] + costs[k + 1 :]))
-            if found.pattern is not None:
+            if found.complete:
                 costs[k] = task.core.cost(found.pattern)
             yield found
         return
@@ -204,7 +236,7 @@ def _answers(
             t.hint,
             t.seed,
             t.restarts,
-            t.limits.work and (t.cleanup, t.patience, t.in_bulk is None),
+            t.limits.work and (t.cleanup, t.patience, t.within, t.speedup, t.in_bulk is None),
             t.limits.work,
             options,
         )

@@ -38,6 +38,8 @@ class Constructor:
     ----------
     unattainable : set of Key
         Questions that no pattern answers, even with everything hidden that may be.
+    reached : ndarray of bool or None
+        What the last construction hid, also where it ended before all was answered.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Constructor:
         self._dismiss = dismiss
         self.cheapest = Cheapest(judge, options)
         self.unattainable: set[Key] = set()
+        self.reached: Bools | None = None
         q = judge.questions
         self.by_level: Ints = np.lexsort((np.arange(len(q.need)), -q.need))
 
@@ -60,6 +63,7 @@ class Constructor:
         start: Bools | None = None,
         allowed: Bools | None = None,
         patience: float = np.inf,
+        speedup: float = 1.0,
     ) -> Bools | None:
         """Return a pattern in which every question is answered (unattainable ones apart), or None at a limit.
 
@@ -79,10 +83,13 @@ class Constructor:
             those answered so far, and these are less than half: later no other start would be there sooner. Or where
             one of these takes more than a share of the limits (`question_limit_share`). Or where, later, the rate
             of late does not suffice for the rest (`late_limit_share`).
+        speedup : float
+            So many times faster something else answers what this leaves open: it goes on for as long as that suffices
+            for the rest.
         """
         begun, whole, course = meter(budget), meter_left(budget), [(0.0, 0)]
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
-        pattern = problem.must_hide if start is None else problem.must_hide | start
+        self.reached = pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
         price = np.where(pattern, 0.0, cost)
         # most primaries protect each other
         answered = judge.sweep(pattern, budget)
@@ -99,7 +106,7 @@ class Constructor:
                 return None
             course.append((spent, done))
             late = spent > self._options.late_limit_share * whole and math.isfinite(patience)
-            if late and _end(course, asked, self._options.late_questions) > whole:
+            if late and _end(course, asked, self._options.late_questions, speedup) > whole:
                 return None
             with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
                 new = self._answer(key, price, pattern, part, allowed)
@@ -158,7 +165,7 @@ class Constructor:
         return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable
 
 
-def _end(course: list[tuple[float, int]], asked: int, least: int) -> float:
+def _end(course: list[tuple[float, int]], asked: int, least: int, speedup: float) -> float:
     """Return when all questions will be answered, at the rate of the last half of what was spent, or the last quarter.
 
     Parameters
@@ -168,11 +175,14 @@ def _end(course: list[tuple[float, int]], asked: int, least: int) -> float:
     asked : int
         All of them.
     least : int
-        Questions that have to be looked at in that half, otherwise the answer is 0: few tell nothing.
+        Questions that have to be looked at in that half, otherwise the answer is 0: few tell nothing. None have to
+        where something else answers the rest faster.
+    speedup : float
+        So many times faster than at that rate.
     """
     spent, done = course[-1]
     half, quarter = (bisect_right(course, share * spent, key=itemgetter(0)) - 1 for share in (0.5, 0.75))
-    if len(course) - half <= least:
+    if speedup <= 1 and len(course) - half <= least:
         return 0.0
     rate = max((done - first) / max(spent - before, 1e-9) for before, first in (course[half], course[quarter]))
-    return spent + (asked - done) / rate if rate else math.inf
+    return spent + (asked - done) / (speedup * rate) if rate else math.inf

@@ -207,6 +207,14 @@ def test_a_trial_that_is_cut_short_compares_what_all_charges_came_to() -> None:
     assert 0 < share < 0.5
 
 
+def test_answers_that_a_trial_cut_short_are_not_kept() -> None:
+    problem = family("holdings", 6)
+    # in the same order, each answer is that of a trial without limits, or there is none
+    first = [local(problem, passes=0, limits=Limits(work=work)) for work in (34_200, 34_921, 36_000)]
+    assert len({one.cost for one in first}) == 1
+    assert first[0].safe
+
+
 def test_ruin_and_recreate_that_gains_little_ends_before_its_limits() -> None:
     problem, limits = large(600, dims=3, seed=1), Limits(work=30_000)
     whole = local(problem, limits=limits)

@@ -18,14 +18,20 @@ PROBLEM = family("thin", seed=0, sizes=(8, 8, 8))
 
 
 def build(
-    patience: float, work: int | None = None, trial: float = 0.0, question: float = 1.0, late: float = 1.0, few: int = 5
+    patience: float,
+    work: int | None = None,
+    trial: float = 0.0,
+    question: float = 1.0,
+    late: float = 1.0,
+    few: int = 5,
+    speedup: float = 1.0,
 ) -> tuple[npt.NDArray[np.bool_] | None, Budget]:
     options = changed(DEFAULTS, "construction.trial_limit_share", trial)
     options = changed(options, "construction.question_limit_share", question)
     options = changed(changed(options, "construction.late_limit_share", late), "construction.late_questions", few)
     budget = Budget(Limits(work=work))
     return Constructor(Witnesses(PROBLEM), options=options.construction).build(
-        PROBLEM.weights, budget, patience=patience
+        PROBLEM.weights, budget, patience=patience, speedup=speedup
     ), budget
 
 
@@ -56,6 +62,18 @@ def test_what_will_not_be_ready_in_time_is_given_up_after_half_of_it(whole: int,
     for patience, few in ((math.inf, 5), (1e9, 10**6)):
         _, budget = build(patience, int(share * whole), late=0.5, few=few)
         assert budget.exhausted != there
+
+
+def test_it_goes_on_for_as_long_as_faster_answers_suffice_for_the_rest(whole: int) -> None:
+    spent = []
+    for speedup in (1.5, 4.0, 1e9):
+        pattern, budget = build(1e9, int(0.7 * whole), late=0.5, few=10**6, speedup=speedup)
+        assert pattern is None
+        spent.append(budget.work)
+    assert spent == sorted(spent)
+    assert spent[0] < 0.9 * spent[1]
+    assert spent[-1] >= int(0.7 * whole)
+    assert build(1e9, 2 * whole, late=0.5, speedup=2.0)[0] is not None
 
 
 @pytest.mark.parametrize(("patience", "there"), [(1e9, False), (math.inf, True)])
