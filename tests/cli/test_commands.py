@@ -237,7 +237,7 @@ def test_ctrl_c_returns_the_best_safe_answer(place, shared):
         sys.executable, "-m", "tabprotect", "solve", str(shared("instances/csplib/hie1327d.jj")), "--json", "out.json",
     ]  # fmt: skip
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    time.sleep(30)
+    time.sleep(12)
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=90)
     assert "Traceback" not in said

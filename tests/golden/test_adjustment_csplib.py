@@ -61,7 +61,7 @@ def test_free_senses_are_no_worse(shared, name):
 def test_other_norms(shared, name, norm):
     problem = read(shared, name)
     up = adjust(problem, norm=norm, senses="up")
-    free = adjust(problem, norm=norm, limits=Limits(seconds=10))
+    free = adjust(problem, norm=norm, limits=Limits(seconds=5))
     assert up.status == "optimal"
     assert free.bound <= free.cost <= up.cost * (1 + 1e-6)
     assert free.verdict.ok

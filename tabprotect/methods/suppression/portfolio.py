@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.witness import Deviation
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.large.method import charge_power
 from tabprotect.methods.suppression.large.stages import local_in_stages
 from tabprotect.methods.suppression.merge import joined
@@ -86,9 +86,12 @@ class Portfolio:
     ) -> tuple[SuppressionResult, str]:
         """Return a first pattern, of local programmes unless a trial says otherwise, and the method for another one."""
         choice = self.options.choice
+        # what the exact engine starts from is completed otherwise, better than roughly
+        carefully = {"rebuild.careful_limit_share": 1.0}
+        if not limited and method == "exact":
+            return self.local(start, deviations, choice.probe_limit_share, gap, False, carefully), ""
         if not limited:
-            share = choice.probe_limit_share if method == "exact" else 1.0
-            return self.local(start, deviations, share, gap, method == "local"), ""
+            return self.local(start, deviations, 1.0, gap, method == "local"), ""
         slices = {"search.slice_limit_share": choice.local_slice_share}
         if method == "local":
             return self.local(start, deviations, 1.0, gap, True, slices), ""
@@ -96,19 +99,19 @@ class Portfolio:
             # their clean-up gains more there than a search among the cells of a pattern
             within = {**slices, "search.first_limit_share": 1 - choice.probe_limit_share}
             first = self.local(start, deviations, 1.0, gap, True, within)
-            return (first if first.safe or ended(first) else self._completed(first)), "greedy" if first.safe else ""
+            return (
+                first if first.safe or ended(first) else self._completed(first, False)
+            ), "greedy" if first.safe else ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
-        tried, powers = self._by_trial()
+        tried, powers, by_cost = self._by_trial()
         if tried is not None:
             return tried, "local" if meter(self.budget) - before <= choice.second_after_share * limit else ""
         charged = {"rebuild.charge_powers": powers}
-        # what is left open is completed otherwise, better than roughly
-        carefully = {**charged, "rebuild.careful_limit_share": 1.0}
-        first = self.local(start, deviations, choice.probe_limit_share, gap, False, carefully)
+        first = self.local(start, deviations, choice.probe_limit_share, gap, False, {**charged, **carefully})
         if ended(first):
             return first, ""
         if not first.safe:
-            return self._completed(first), ""
+            return self._completed(first, by_cost), ""
         # it is not cleaned up yet, which takes as long again
         soon = 2 * (meter(self.budget) - before) <= choice.second_after_share * limit
         share = choice.local_limit_share if soon else choice.gap_limit_share
@@ -145,34 +148,56 @@ class Portfolio:
                 options=options,
             )
 
-    def _by_trial(self) -> tuple[SuppressionResult | None, tuple[float, ...]]:
+    def _by_trial(self) -> tuple[SuppressionResult | None, tuple[float, ...], bool]:
         """Return a pattern of cheapest witnesses where a trial finds that cells are best charged by their cost alone.
 
         Local programmes would do the same there, and take longer. Where there is none, the power that they are to take:
-        the first one, which is the fastest, where cheapest witnesses take too long.
+        the first one, which is the fastest, where cheapest witnesses take too long. And whether cells are best charged
+        by their cost alone.
         """
         choice, powers = self.options.choice, self.options.local.rebuild.charge_powers
         with self.budget.run() as part:
             power, hidden = charge_power(self.problem, part, self.options)
         if power or hidden >= choice.trial_gain:
-            return None, (power,)
+            return None, (power,), not power
         # a search among the cells of a pattern gains less than the clean-up of one that is not cleaned up
         cleanup = 1 - self.options.schedule.bound_limit_share
+        before, left = meter(self.budget), meter_left(self.budget)
+        left = left if self.budget.limits.seconds is not None else min(left, choice.probe_work)
         first = self.by_witnesses(1.0, None, self.patience, cleanup=cleanup, roughly=True)
-        if not first.safe and not ended(first) and not self.has_time(1 - self.options.construction.late_limit_share):
+        late = self.options.construction.late_limit_share * choice.witness_limit_share
+        if first.status == "unknown" and not ended(first) and meter(self.budget) - before >= late * left:
             first = self._roughly(first)
-        return first if first.safe or ended(first) else None, powers[:1]
+        return first if first.safe or ended(first) else None, powers[:1], True
 
-    def _completed(self, first: SuppressionResult) -> SuppressionResult:
-        """Return a pattern in which cheapest witnesses answer what local programmes left open, roughly at last."""
+    def _completed(self, first: SuppressionResult, by_cost: bool) -> SuppressionResult:
+        """Return a pattern in which what local programmes left open is answered, roughly at last.
+
+        They go on themselves where that is little; otherwise, and where cells are best charged `by_cost` alone,
+        cheapest witnesses do it.
+        """
         choice = self.options.choice
+        if not by_cost and self._nearly_complete(first):
+            charged = {"rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
+            second = self.local(first.pattern, first.deviations, 1.0, self.budget.limits.gap, False, charged)
+            return joined(first, second)
         second = self.by_witnesses(1.0, first.pattern, choice.completion_patience, roughly=True)
-        if not second.safe and not ended(second):
-            second = self._roughly(second)
+        if second.status == "unknown" and not ended(second):
+            second = self._roughly(replace(second, deviations=(*first.deviations, *second.deviations)))
         return replace(joined(first, second), method=f"{first.method}, then {second.method}")
 
+    def _nearly_complete(self, first: SuppressionResult) -> bool:
+        """Whether a pattern leaves little open of what primaries alone leave open, and answers enough to say so."""
+        judge, choice = Witnesses(self.problem), self.options.choice
+        at_first = int((~judge.sweep(self.problem.must_hide)).sum())
+        judge.offer_many(first.deviations)
+        left = int((~judge.sweep(first.pattern)).sum())
+        return at_first - left >= choice.answered_questions and left < choice.open_share * at_first
+
     def _roughly(self, first: SuppressionResult) -> SuppressionResult:
-        """Return a pattern in which local programmes answer roughly what cheapest witnesses left open."""
+        """Return a pattern in which local programmes answer roughly what was left open, if there is time."""
+        if self.budget.exhausted:
+            return first
         roughly = {
             "rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1],
             "rebuild.careful_limit_share": 0.0,
@@ -194,7 +219,8 @@ class Portfolio:
     ) -> SuppressionResult:
         """Return a pattern of cheapest witnesses; unknown where it takes longer than a share, or seems to.
 
-        With `in_bulk` it is one of removal in bulk then; `roughly`: what it leaves open is then answered roughly.
+        With `in_bulk` it is one of removal in bulk then; with `roughly` it ends while there is time for rough answers
+        to what is open, which are up to the caller.
         """
         choice = self.options.choice
         with self.budget.run(min(1.0, share), work=choice.probe_work) as part:
@@ -218,7 +244,8 @@ class Portfolio:
         choice, budget = self.options.choice, self.budget
         second = first
         if other == "local":
-            second = self.local(None, (), choice.local_limit_share, budget.limits.gap, True)
+            carefully = {"rebuild.careful_limit_share": 1.0}
+            second = self.local(None, (), choice.local_limit_share, budget.limits.gap, True, carefully)
         elif other:
             second = self.by_witnesses(choice.second_limit_share, None, restarts=choice.second_restarts, cleanup=1.0)
         parents = [first, second] if second.safe and second is not first else [first]

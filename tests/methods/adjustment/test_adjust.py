@@ -103,8 +103,8 @@ def test_the_fast_path_equals_the_model():
 
 
 @pytest.mark.slow
-def test_the_fast_path_equals_the_model_on_200_problems():
-    assert sum(agree(seed) for seed in range(2000, 2200)) >= 100
+def test_the_fast_path_equals_the_model_on_100_problems():
+    assert sum(agree(seed) for seed in range(2000, 2100)) >= 50
 
 
 @pytest.mark.parametrize("seed", first(3, [1, 3, 4, 9, 12, 16]))

@@ -62,13 +62,13 @@ def test_equals_the_model(seed):
 
 
 @pytest.mark.slow
-def test_equals_the_model_on_200_problems():
-    assert sum(agree(seed, protect=False) for seed in range(1000, 1200)) > 100
+def test_equals_the_model_on_100_problems():
+    assert sum(agree(seed, protect=False) for seed in range(1000, 1100)) > 50
 
 
 @pytest.mark.slow
-def test_equals_the_model_with_levels_on_100_problems():
-    assert sum(agree(seed, protect=True) for seed in range(2000, 2100)) > 20
+def test_equals_the_model_with_levels_on_50_problems():
+    assert sum(agree(seed, protect=True) for seed in range(2000, 2050)) > 10
 
 
 @settings(max_examples=40)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 import tabprotect as tp
 from tabprotect.attack.audit import audit
 from tabprotect.instances import family
+from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.options import DEFAULTS, changed
 from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.problem import Problem
 from tabprotect.solver.limits import Limits
+from tabprotect.solver.tasks.pieces import Means
+from tabprotect.solver.tasks.store import Store
 
 
 def test_what_local_programmes_and_cheapest_witnesses_leave_open_is_answered_roughly() -> None:
@@ -45,12 +53,76 @@ def test_what_cheapest_witnesses_reached_is_left_with_the_deviations_known_of_it
         assert np.abs(problem.system.A[:, one.cells] @ one.z).max() < 1e-6 * np.abs(one.z).max()
 
 
-@pytest.mark.parametrize(("share", "there"), [(0.0, False), (0.6, True)])
-def test_what_a_share_of_the_limits_leaves_open_is_answered_roughly(share: float, there: bool) -> None:
+@pytest.mark.parametrize(("careful", "there"), [(1.0, False), (0.6, True)])
+def test_what_a_share_of_the_limits_leaves_open_is_answered_roughly(careful: float, there: bool) -> None:
     problem, limits = family("thin", 1, sizes=(12, 3, 3, 3)), Limits(work=15_000)
-    options = changed(DEFAULTS, "local.rebuild.careful_limit_share", 1 - share if there else 1.0)
+    options = changed(DEFAULTS, "local.rebuild.careful_limit_share", careful)
     result = tp.suppress(problem, method="local", limits=limits, options=options)
     everything = problem.cost(problem.may_hide)
     assert audit(problem, result.pattern, intervals=False).safe
     assert (result.cost < 0.4 * everything) == there
     assert (result.cost == everything) != there
+
+
+def test_sliding_levels_are_answered_roughly_too() -> None:
+    plain = family("thin", 0, sizes=(6, 6, 6))
+    widths = np.where(plain.must_hide, plain.lpl + plain.upl, 0.0)
+    problem = replace(plain, lpl=np.zeros(plain.n_cells), upl=np.zeros(plain.n_cells), spl=widths)
+    roughly, carefully = (
+        local(problem, passes=0, limits=Limits(work=6_000), options=one)
+        for one in (changed(DEFAULTS, "local.rebuild.careful_limit_share", share) for share in (0.0, 1.0))
+    )
+    assert (roughly.safe, carefully.safe) == (True, False)
+    assert audit(problem, roughly.pattern, intervals=False).safe
+    assert roughly.cost < 0.7 * problem.cost(problem.may_hide)
+
+
+def test_parts_keep_what_they_began_with_where_one_of_them_is_not_ready() -> None:
+    one = family("thin", 0, sizes=(8, 8, 8))
+    twice = Problem.from_arrays(
+        sparse.block_diag([one.system.A] * 2),
+        np.tile(one.values, 2),
+        primary=[*one.primaries, *(one.n_cells + one.primaries)],
+        lpl=np.tile(one.lpl, 2),
+        upl=np.tile(one.upl, 2),
+        weights=np.tile(one.weights, 2),
+    )
+    known = greedy(one, restarts=0, cleanup=0.0)
+    start = np.concatenate([one.must_hide, known.pattern])
+    limits = Limits(work=known.work // 2)
+    part = greedy(twice, limits=limits, start=start, restarts=0, cleanup=0.0, in_bulk=False)
+    assert part.status == "unknown"
+    assert part.pattern[start].all()
+    assert greedy(twice, start=start, restarts=0, cleanup=0.0, in_bulk=False).safe
+
+
+def test_what_a_time_limit_left_unfinished_is_not_kept_for_another_time(tmp_path: Path) -> None:
+    problem = family("thin", 0, sizes=(8, 8, 8))
+    hurried = changed(DEFAULTS, "construction.trial_limit_share", 0.0)
+
+    def kept(seconds: float | None, folder: str) -> int:
+        store = Store(tmp_path / folder, "greedy")
+        before = len(list((tmp_path / folder).iterdir()))
+        result = greedy(
+            problem,
+            limits=Limits(seconds, work=100_000),
+            patience=1e-9,
+            in_bulk=False,
+            means=Means(None, store),
+            options=hurried,
+        )
+        assert result.status == "unknown"
+        return len(list((tmp_path / folder).iterdir())) - before
+
+    assert kept(60.0, "seconds") == 0
+    assert kept(None, "work") == 1
+
+
+def test_cells_that_nothing_protects_are_named_not_asked_again() -> None:
+    problem = family("thin", 1, sizes=(12, 3, 3, 3))
+    lpl = problem.lpl.copy()
+    lpl[problem.primaries[0]] = 2 * problem.values[problem.primaries[0]] + 1
+    unattainable = replace(problem, lpl=lpl)
+    result = tp.suppress(unattainable, limits=Limits(work=30_000))
+    assert result.status == "infeasible"
+    assert {one.cell for one in result.unprotectable} == {int(problem.primaries[0])}

@@ -97,7 +97,7 @@ class Answers:
         cover, nearby, key = self.cover, self.nearby, self.cover.keys[question]
         need, known = cover.need[question] * (1 + 1e-9), self.known.get(key.attacker)
         up, down = float(nearby.up[key.cell]), float(nearby.down[key.cell])
-        near = Search(search.hops, far=search.far, quick=search.quick)
+        near = Search(search.hops, far=search.far, quick=search.quick, rough=search.rough)
         best: list[Deviation] = []
         least = np.inf
         for rise in (need, 0.0, need / 2, up, need - down):
@@ -116,4 +116,6 @@ class Answers:
                 total = float(self.price[np.unique(np.concatenate([e.cells for e in ends]))].sum())
                 if total < least:
                     least, best = total, ends
+                if search.rough:
+                    break
         return tuple(Proposal(end, question, end=True) for end in best)

@@ -65,7 +65,7 @@ def choose(
                     # a search that the limits cut short may have found something dear
                     whole = whole if own.exhausted else answered
             answers = {k: cover.release(k) for k in order if cover.relies[k]}
-            trials.append(_Trial(power, course, {k: answers[k] for k in whole}))
+            trials.append(_Trial(power, course, {k: kept for k, kept in answers.items() if k in whole}))
     first, chosen, share = trials[0], trials[0], 1.0
     common = min(len(trial.course) for trial in trials)
     if common:

@@ -46,7 +46,8 @@ class Search(NamedTuple):
     quick : bool
         Rather a dear deviation soon than a long search.
     rough : bool
-        Through the cells of each equation that can move furthest, if there is a deviation among them.
+        Take the first deviation through the few cells of each equation that can move furthest; search as usual only
+        where there is none.
     """
 
     hops: int = 0
@@ -97,7 +98,7 @@ class Nearby:
     programme : BlockProgramme
         What is solved within the equations looked at.
     rough : bool
-        Whether a search that was to be quick gave up programmes; set to True only.
+        Whether a search that was to be quick gave up programmes, or one was rough; set to True only.
     """
 
     def __init__(self, problem: Problem, near: Surroundings, options: NearbyOptions = DEFAULTS.local.nearby) -> None:

@@ -45,7 +45,8 @@ class Rebuilder:
     unattainable : set of int
         Questions for which nothing was found, however far away.
     rough : list of int
-        Questions that came last, where some of them were answered quickly rather than well.
+        Questions that came last, where some of them were answered quickly or roughly, and those whose search the limits
+        cut short.
     x : ndarray of float or None
         A point of a relaxation, which makes cells that it hides cheaper in some of the trials.
     """
@@ -75,7 +76,7 @@ class Rebuilder:
     def build(self, budget: Budget) -> bool:
         """Answer what is open, largest level first; False when the budget ended that.
 
-        What has no answer nearby comes last, and quickly; roughly, where a share of the limits is spent.
+        What has no answer nearby comes last, and quickly; roughly, where a share of what is left is spent.
         """
         cover, search = self.cover, self._careful()
         waiting = self._in_order(k for k in cover.open().tolist() if k not in self.unattainable)
@@ -124,6 +125,8 @@ class Rebuilder:
                     rough |= one.rough
                 self._parallel.moved(looked)
                 missing += [one.question for one in looked if not self.cover.relies[one.question]]
+                # what the limits cut short may have found something dear
+                self.rough += [k for k in questions if budget.exhausted and self.cover.relies[k]]
         return missing, rough
 
     def _in_order(self, questions: Iterable[int]) -> list[int]:

@@ -175,8 +175,9 @@ class LocalSearch:
 
     def refine(self) -> None:
         """Look with patience for what the first pattern answered quickly."""
-        if self.rebuilder.rough and not self._over():
-            with self.budget.part(self._share() * self._stages.local.rebuild.refine_limit_share) as part:
+        share = self._stages.local.rebuild.refine_limit_share
+        if self.rebuilder.rough and share and not self._over():
+            with self.budget.part(self._share() * share) as part:
                 self.rebuilder.refine(part)
             self.budget.report("incumbent", self._safe_cost, 0.0)
 

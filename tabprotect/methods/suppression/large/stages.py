@@ -155,7 +155,10 @@ def _stage(
         optimal = found.status == "optimal"
         cost = problem.cost(found.pattern)
         bound, used = found.bound or 0.0, found.deviations
-        return Stage(pattern, cost, bound, proof, optimal, found.work, found.stopped, used)
+        careful, ended = options.local.rebuild.careful_limit_share, found.stopped
+        if first and limits.seconds is not None and found.seconds > careful * limits.seconds:
+            ended = ended or "time"  # some answers may be rough, which is nothing to keep
+        return Stage(pattern, cost, bound, proof, optimal, found.work, ended, used)
 
     (stage,) = means.answers(work, [name], [name], budget)
     if stage is not None:

@@ -138,8 +138,8 @@ class RebuildOptions(Stage):
         ... within this share of the limits.
     trial_gain : float, default 0.75
         Share of the cost, by targets answered, of the first power below which another one is taken.
-    careful_limit_share : float, default 0.8
-        Share of the limits for a first pattern after which what is open still is answered roughly, ...
+    careful_limit_share : float, default 0.75
+        Share of what is left of the limits of a first pattern after which what is open still is answered roughly, ...
     refine_limit_share : float, default 1.0
         ... and share of what is left then for answering that again.
     """
@@ -153,7 +153,7 @@ class RebuildOptions(Stage):
     trial_targets: int = number(4, least=1)
     trial_limit_share: float = number(0.15, most=1)
     trial_gain: float = number(0.75, most=1)
-    careful_limit_share: float = number(0.8, most=1)
+    careful_limit_share: float = number(0.75, most=1)
     refine_limit_share: float = number(1.0, most=1)
 
 

@@ -101,7 +101,8 @@ class ConstructionOptions(Stage):
     late_limit_share : float, default 0.5
         ... and after which that of the last half of what was spent, or of the last quarter, has to suffice ...
     late_questions : int, default 50
-        ... where at least so many questions were looked at in that half: few tell nothing.
+        ... where at least so many questions were looked at in that half: few tell nothing. Not looked at where
+        rough answers complete the pattern.
     question_limit_share : float, default 0.1
         Share of what is left of the limits that each of the first half of the questions may take.
     simplex_iterations : int, default 3000

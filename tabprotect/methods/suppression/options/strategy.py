@@ -71,6 +71,10 @@ class ChoiceOptions(Stage):
     completion_patience : float, default 10.0
         The same, of what is left of the limits, where it answers what local programmes left open: the first of these
         questions take far longer than the others.
+    open_share : float, default 0.35
+        Share of the questions below which local programmes go on themselves where they left so many open, ...
+    answered_questions : int, default 500
+        ... if they answered so many: the last ones of few take far longer than the others.
     witness_limit_share : float, default 0.9
         Share of what is left of the limits after which what cheapest witnesses leave open is answered roughly, ...
     rough_speedup : float, default 2.0
@@ -108,6 +112,8 @@ class ChoiceOptions(Stage):
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     completion_patience: float = number(10.0)
+    open_share: float = number(0.35, most=1)
+    answered_questions: int = number(500)
     witness_limit_share: float = number(0.9, most=1)
     rough_speedup: float = number(2.0, least=1)
     trial_gain: float = number(0.5, most=1)

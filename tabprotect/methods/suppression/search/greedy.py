@@ -65,11 +65,13 @@ def greedy(
     patience : float
         Cheapest witnesses end where the first pattern of a part would take so many times what the limits have.
     within : float
-        Share of the limits that they may take at all.
+        Share of the limits that the first patterns of all parts may take; `patience` and what follows are shares of
+        that.
     speedup : float
-        So many times faster something else answers what they leave open; they go on for as long as that suffices.
+        Factor by which what completes an unfinished pattern is faster, see `Constructor.build`.
     in_bulk : bool
-        Then everything is hidden in that part, and taken out in bulk; without it the search ends as at a limit.
+        Where they end without a pattern of a part, everything is hidden in it, and taken out in bulk; without it the
+        search ends as at a limit.
     start : ndarray of bool, shape (cells,), optional
         Cells hidden to begin with.
     means : Means, optional
@@ -104,31 +106,23 @@ def greedy(
         judge.offer_scaled(everything)
         known = judge.known_about(everything)
         shown = [Part(core).restrict(known) if in_bulk else None for core in reduction.cores]
+        # what several parts may take together is kept to by all of them, clean-up included
+        alone, together = (within, 1.0) if len(reduction.cores) == 1 else (1.0, within)
+        settings = (restarts, cleanup, patience, alone, speedup)
         tasks = [
-            Task(
-                core,
-                hint,
-                int(rng.integers(2**31)),
-                restarts,
-                cleanup,
-                patience,
-                within,
-                speedup,
-                rows,
-                options,
-                Limits(),
-            )
+            Task(core, hint, int(rng.integers(2**31)), *settings, rows, options, Limits())
             for core, hint, rows in zip(reduction.cores, hints, shown, strict=True)
         ]
         complete = True
-        for task, answer in zip(tasks, _answers(tasks, reduction, budget, means, options), strict=True):
-            if answer is not None:
-                judge.offer_all(Part(task.core).lift(answer.deviations))
-                patterns.append(answer.pattern)
-            if answer is None or not answer.complete:
-                complete = False
-                break
-        patterns += [np.zeros(task.core.n, bool) for task in tasks[len(patterns) :]]
+        with budget.part(together) as part:
+            for task, answer in zip(tasks, _answers(tasks, reduction, part, means, options), strict=True):
+                if answer is not None:
+                    judge.offer_all(Part(task.core).lift(answer.deviations))
+                patterns.append(_hidden_before(task) if answer is None else answer.pattern)
+                complete = complete and answer is not None and answer.complete
+                if not complete and not means:
+                    break
+        patterns += [_hidden_before(task) for task in tasks[len(patterns) :]]
         pattern = reduction.pattern(patterns)
         result = finish(problem, judge, pattern if complete else None, budget, "greedy", options)
         if not complete:
@@ -184,7 +178,9 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     if x is None:
         reached = constructor.reached
         assert reached is not None
-        return CorePattern(reached, False, judge.known_about(reached), budget.work - before, stopped(budget))
+        # how far it got depends on the clock, whatever ended it
+        why = stopped(budget) if budget.limits.seconds is None else stopped(budget) or "time"
+        return CorePattern(reached, False, judge.known_about(reached), budget.work - before, why)
     if budget.exhausted:
         return CorePattern(x, True, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
@@ -246,6 +242,10 @@ def _answers(
         if answer is not None:
             budget.spend(answer.work)
         yield answer
+
+
+def _hidden_before(task: Task) -> Bools:
+    return np.zeros(task.core.n, bool) if task.hint is None else task.hint
 
 
 def _ended(budget: Budget) -> bool:

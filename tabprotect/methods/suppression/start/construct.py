@@ -84,8 +84,8 @@ class Constructor:
             one of these takes more than a share of the limits (`question_limit_share`). Or where, later, the rate
             of late does not suffice for the rest (`late_limit_share`).
         speedup : float
-            So many times faster something else answers what this leaves open: it goes on for as long as that suffices
-            for the rest.
+            Factor by which the method that completes an unfinished pattern is faster: above 1 the construction ends
+            once the questions left would exceed the budget even at that rate, however few were looked at.
         """
         begun, whole, course = meter(budget), meter_left(budget), [(0.0, 0)]
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
@@ -175,10 +175,10 @@ def _end(course: list[tuple[float, int]], asked: int, least: int, speedup: float
     asked : int
         All of them.
     least : int
-        Questions that have to be looked at in that half, otherwise the answer is 0: few tell nothing. None have to
-        where something else answers the rest faster.
+        Questions that have to be looked at in that half, otherwise the answer is 0: few tell nothing. Of no meaning
+        where the rest is answered otherwise.
     speedup : float
-        So many times faster than at that rate.
+        Factor on the rate.
     """
     spent, done = course[-1]
     half, quarter = (bisect_right(course, share * spent, key=itemgetter(0)) - 1 for share in (0.5, 0.75))

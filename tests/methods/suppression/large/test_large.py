@@ -20,6 +20,7 @@ from tabprotect.instances.large import large
 from tabprotect.methods.suppression.choice import begins, choose
 from tabprotect.methods.suppression.large import local
 from tabprotect.methods.suppression.large.bound import LocalBound
+from tabprotect.methods.suppression.large.charges import choose as choose_charges
 from tabprotect.methods.suppression.large.cover import Cover
 from tabprotect.methods.suppression.large.method import charge_power
 from tabprotect.methods.suppression.large.nearby import Nearby, Search
@@ -63,10 +64,10 @@ def test_against_enumeration() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, 80, 40))
+@pytest.mark.parametrize("start", range(0, 40, 20))
 def test_against_enumeration_on_many(start: int) -> None:
     """Other units, uneven bounds, sliding levels, attackers, no bounds at all."""
-    assert sum(check(*reversed(widened(seed))) for seed in range(start, start + 40)) >= 4
+    assert sum(check(*reversed(widened(seed))) for seed in range(start, start + 20)) >= 2
 
 
 @pytest.mark.slow
@@ -208,11 +209,25 @@ def test_a_trial_that_is_cut_short_compares_what_all_charges_came_to() -> None:
 
 
 def test_answers_that_a_trial_cut_short_are_not_kept() -> None:
-    problem = family("holdings", 6)
-    # in the same order, each answer is that of a trial without limits, or there is none
-    first = [local(problem, passes=0, limits=Limits(work=work)) for work in (34_200, 34_921, 36_000)]
-    assert len({one.cost for one in first}) == 1
-    assert first[0].safe
+    problem = large(600, dims=3, seed=2)
+    cover = Cover(problem)
+    nearby = Nearby(problem, Surroundings(problem.system))
+    order = cover.open().tolist()
+    asked: list[int] = []
+
+    def answer(k: int, part: Budget) -> bool:
+        found = nearby.find(Move(cover.keys[k].cell, cover.keys[k].side, cover.need[k]), cover.price, Budget())
+        assert found is not None
+        cover.take(found, [k])
+        asked.append(k)
+        if len(asked) == 3:
+            part.spend(1_000)
+        return True
+
+    options = changed(DEFAULTS, "local.rebuild.charge_powers", (1.0,)).local.rebuild
+    choose_charges(cover, nearby.programme, order, options, Budget(Limits(work=1_000)), answer)
+    assert len(asked) == 3
+    assert [bool(cover.relies[k]) for k in asked] == [True, True, False]
 
 
 def test_ruin_and_recreate_that_gains_little_ends_before_its_limits() -> None:

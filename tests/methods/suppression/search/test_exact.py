@@ -80,14 +80,14 @@ def test_better_choices_are_told_when_they_are_found():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(1000, 1300, 100))
-def test_engine_equals_enumeration_on_150_problems(start):
-    assert sum(agree(random_problem(seed), "scip") for seed in range(start, start + 50)) >= 15
+def test_engine_equals_enumeration_on_75_problems(start):
+    assert sum(agree(random_problem(seed), "scip") for seed in range(start, start + 25)) >= 7
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(1050, 1350, 100))
-def test_engine_equals_compact_model_on_150_problems(start):
-    for seed in range(start, start + 50):
+def test_engine_equals_compact_model_on_75_problems(start):
+    for seed in range(start, start + 25):
         problem = random_problem(seed)
         answer, result = cell_suppression.solve(problem), suppress(problem, method="exact")
         assert answer.status == result.status
