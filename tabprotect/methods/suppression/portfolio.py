@@ -179,8 +179,10 @@ class Portfolio:
         choice = self.options.choice
         if not by_cost and self._nearly_complete(first):
             charged = {"rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
-            second = self.local(first.pattern, first.deviations, 1.0, self.budget.limits.gap, False, charged)
-            return joined(first, second)
+            share = 1 - self.options.schedule.bound_limit_share
+            return joined(
+                first, self.local(first.pattern, first.deviations, share, self.budget.limits.gap, False, charged)
+            )
         second = self.by_witnesses(1.0, first.pattern, choice.completion_patience, roughly=True)
         if second.status == "unknown" and not ended(second):
             second = self._roughly(replace(second, deviations=(*first.deviations, *second.deviations)))

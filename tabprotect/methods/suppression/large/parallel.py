@@ -29,7 +29,7 @@ class Findings(NamedTuple):
     proposals : tuple of Proposal
         Empty where nothing was found.
     rough : bool
-        Whether a quick search gave up programmes.
+        Whether a quick search gave up programmes, or the answer is rough.
     """
 
     question: int
