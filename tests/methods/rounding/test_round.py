@@ -68,7 +68,7 @@ def test_equals_the_model_on_100_problems():
 
 @pytest.mark.slow
 def test_equals_the_model_with_levels_on_50_problems():
-    assert sum(agree(seed, protect=True) for seed in range(2000, 2050)) > 10
+    assert sum(agree(seed, protect=True) for seed in range(2000, 2050)) > 5
 
 
 @settings(max_examples=40)

@@ -67,7 +67,7 @@ def test_against_enumeration() -> None:
 @pytest.mark.parametrize("start", range(0, 40, 20))
 def test_against_enumeration_on_many(start: int) -> None:
     """Other units, uneven bounds, sliding levels, attackers, no bounds at all."""
-    assert sum(check(*reversed(widened(seed))) for seed in range(start, start + 20)) >= 2
+    assert sum(check(*reversed(widened(seed))) for seed in range(start, start + 20)) >= 1
 
 
 @pytest.mark.slow
