@@ -31,6 +31,16 @@ def test_what_local_programmes_and_cheapest_witnesses_leave_open_is_answered_rou
     assert np.array_equal(again.pattern, result.pattern)
 
 
+@pytest.mark.parametrize(("questions", "method"), [(0, "auto: local, then exact"), (10**6, "auto: local, then greedy")])
+def test_local_programmes_that_leave_little_open_go_on_themselves(questions: int, method: str) -> None:
+    problem = family("thin", 2, sizes=(12, 3, 3, 3))
+    options = changed(DEFAULTS, "choice.answered_questions", questions)
+    result = tp.suppress(problem, limits=Limits(work=30_000), options=options)
+    assert result.method.startswith(method)
+    assert audit(problem, result.pattern, intervals=False).safe
+    assert 0 < result.bound < result.cost < 0.3 * problem.cost(problem.may_hide)
+
+
 @pytest.mark.slow
 def test_cheapest_witnesses_that_are_not_ready_leave_time_for_rough_answers() -> None:
     problem, limits = family("thin", 0, sizes=(16, 4, 4, 4), filled=0.7), Limits(work=100_000)
