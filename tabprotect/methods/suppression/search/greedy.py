@@ -169,7 +169,8 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     problem = Part(task.core).problem
     judge = Witnesses(problem)
     constructor = Constructor(judge, dismiss=True, options=task.options.construction)
-    with budget.part(task.within) as part:
+    bulk = task.options.start.before_bulk_limit_share if task.in_bulk is not None else 1.0
+    with budget.part(min(task.within, bulk)) as part:
         x = constructor.build(problem.weights, part, start=task.hint, patience=task.patience, speedup=task.speedup)
     if x is None and task.in_bulk is not None and not constructor.unattainable:
         judge.offer_all(task.in_bulk)

@@ -202,6 +202,20 @@ def test_cheapest_witnesses_that_seem_to_take_too_long_give_way_to_removal_in_bu
     assert min(told) >= result.cost
 
 
+def test_cheapest_witnesses_that_do_not_end_leave_time_for_removal_in_bulk() -> None:
+    problem = family("margins", 0, d=5, k=4, categories=(4, 3, 3, 3, 2))
+    never = changed(changed(DEFAULTS, "construction.late_limit_share", 1.0), "construction.trial_limit_share", 1.0)
+    whole = greedy(problem, restarts=0, cleanup=0.0)
+    limits, costs = Limits(work=int(0.8 * whole.work)), []
+    for share in (1.0, 0.5):
+        options = changed(never, "start.before_bulk_limit_share", share)
+        result = greedy(problem, limits=limits, patience=1e9, restarts=0, cleanup=0.0, options=options)
+        assert audit(problem, result.pattern, intervals=False).safe
+        costs.append(result.cost)
+    assert costs[0] == problem.cost(problem.may_hide)
+    assert costs[1] < 0.3 * costs[0]
+
+
 def test_what_is_told_on_the_way_is_the_cost_of_all_parts() -> None:
     inner = np.random.default_rng(3).integers(10, 60, (2, 6, 6))
     values = [np.block([[x.sum(), x.sum(axis=0)], [x.sum(axis=1)[:, None], x]]).ravel() for x in inner]
