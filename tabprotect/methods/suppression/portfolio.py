@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,12 @@ from tabprotect.solver.tasks.pieces import Means
 __all__ = ["Portfolio", "ended"]
 
 Bools = npt.NDArray[np.bool_]
+
+CAREFULLY: Final = {"rebuild.careful_limit_share": 1.0}
+"""Options of local programmes whose pattern is completed otherwise, better than roughly."""
+
+ROUGHLY: Final = {"rebuild.careful_limit_share": 0.0, "rebuild.refine_limit_share": 0.0}
+"""Options of local programmes that only have to be ready in time: a clean-up gains as much as answering again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +92,8 @@ class Portfolio:
     ) -> tuple[SuppressionResult, str]:
         """Return a first pattern, of local programmes unless a trial says otherwise, and the method for another one."""
         choice = self.options.choice
-        # what the exact engine starts from is completed otherwise, better than roughly
-        carefully = {"rebuild.careful_limit_share": 1.0}
         if not limited and method == "exact":
-            return self.local(start, deviations, choice.probe_limit_share, gap, False, carefully), ""
+            return self.local(start, deviations, choice.probe_limit_share, gap, False, CAREFULLY), ""
         if not limited:
             return self.local(start, deviations, 1.0, gap, method == "local"), ""
         slices = {"search.slice_limit_share": choice.local_slice_share}
@@ -99,15 +103,15 @@ class Portfolio:
             # their clean-up gains more there than a search among the cells of a pattern
             within = {**slices, "search.first_limit_share": 1 - choice.probe_limit_share}
             first = self.local(start, deviations, 1.0, gap, True, within)
-            return (
-                first if first.safe or ended(first) else self._completed(first, False)
-            ), "greedy" if first.safe else ""
+            if first.safe or ended(first):
+                return first, "greedy" if first.safe else ""
+            return self._completed(first, False), ""
         before, limit = meter(self.budget), meter(self.budget) + meter_left(self.budget)
         tried, powers, by_cost = self._by_trial()
         if tried is not None:
             return tried, "local" if meter(self.budget) - before <= choice.second_after_share * limit else ""
         charged = {"rebuild.charge_powers": powers}
-        first = self.local(start, deviations, choice.probe_limit_share, gap, False, {**charged, **carefully})
+        first = self.local(start, deviations, choice.probe_limit_share, gap, False, {**charged, **CAREFULLY})
         if ended(first):
             return first, ""
         if not first.safe:
@@ -176,14 +180,11 @@ class Portfolio:
         They go on themselves where that is little; otherwise, and where cells are best charged `by_cost` alone,
         cheapest witnesses do it.
         """
-        choice = self.options.choice
         if not by_cost and self._nearly_complete(first):
             charged = {"rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
-            share = 1 - self.options.schedule.bound_limit_share
-            return joined(
-                first, self.local(first.pattern, first.deviations, share, self.budget.limits.gap, False, charged)
-            )
-        second = self.by_witnesses(1.0, first.pattern, choice.completion_patience, roughly=True)
+            share, gap = 1 - self.options.schedule.bound_limit_share, self.budget.limits.gap
+            return joined(first, self.local(first.pattern, first.deviations, share, gap, False, charged))
+        second = self.by_witnesses(1.0, first.pattern, self.options.choice.completion_patience, roughly=True)
         if second.status == "unknown" and not ended(second):
             second = self._roughly(replace(second, deviations=(*first.deviations, *second.deviations)))
         return replace(joined(first, second), method=f"{first.method}, then {second.method}")
@@ -200,11 +201,7 @@ class Portfolio:
         """Return a pattern in which local programmes answer roughly what was left open, if there is time."""
         if self.budget.exhausted:
             return first
-        roughly = {
-            "rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1],
-            "rebuild.careful_limit_share": 0.0,
-            "rebuild.refine_limit_share": 0.0,
-        }
+        roughly = {**ROUGHLY, "rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
         second = self.local(first.pattern, first.deviations, 1.0, self.budget.limits.gap, False, roughly)
         return replace(joined(first, second), method=f"{first.method}, then {second.method}")
 
@@ -246,8 +243,7 @@ class Portfolio:
         choice, budget = self.options.choice, self.budget
         second = first
         if other == "local":
-            carefully = {"rebuild.careful_limit_share": 1.0}
-            second = self.local(None, (), choice.local_limit_share, budget.limits.gap, True, carefully)
+            second = self.local(None, (), choice.local_limit_share, budget.limits.gap, True, CAREFULLY)
         elif other:
             second = self.by_witnesses(choice.second_limit_share, None, restarts=choice.second_restarts, cleanup=1.0)
         parents = [first, second] if second.safe and second is not first else [first]

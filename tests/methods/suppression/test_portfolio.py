@@ -127,7 +127,7 @@ def test_what_a_time_limit_left_unfinished_is_not_kept_for_another_time(tmp_path
     assert kept(None, "work") == 1
 
 
-def test_cells_that_nothing_protects_are_named_not_asked_again() -> None:
+def test_cells_that_nothing_protects_are_named() -> None:
     problem = family("thin", 1, sizes=(12, 3, 3, 3))
     lpl = problem.lpl.copy()
     lpl[problem.primaries[0]] = 2 * problem.values[problem.primaries[0]] + 1

@@ -28,7 +28,7 @@ def test_nothing_follows_from_the_answers(kind, start):
 def test_nothing_follows_from_the_answers_in_many_games(kind):
     games = [play(seed, kind) for seed in range(1000, 1040)]
     assert all(not game.breaches for game in games)
-    assert sum(game.answered for game in games) > 15
+    assert sum(game.answered for game in games) > 16
 
 
 @pytest.mark.parametrize("seed", [623, 1233, 1254, 1361, 1381])
