@@ -87,7 +87,9 @@ class BoundCredit:
         expected = relaxation.rate if relaxation.lately else 0.0
         due = self.spent >= self.again
         early = due and ((self.again > 0 and not self.useful) or master.rate >= expected)
-        behind = relaxation.lately > 0 and lag > relaxation.rate * self.spent
+        # what a slice cut short says nothing of how fast the relaxation is
+        known = self.useful or relaxation.spent > self.options.fair_share * self.spent
+        behind = relaxation.lately > 0 and known and lag > relaxation.rate * self.spent
         return "master" if early or behind else "relaxation"
 
     def first(self, gain: float, spent: float) -> None:
