@@ -99,13 +99,17 @@ class Improver:
         least : float
             No safe pattern costs less.
         """
+        problem = self.problem
         self._steps += 1
         if self.best is not None and (self._steps < self._later or self._steps % 3 != 1):
-            pattern = self._widened(self.best, budget, guide, least)
+            pattern: Bools | None = self._widened(self.best, budget, guide, least)
         else:
             pattern = self._rebuilt(budget, guide, least)
             if pattern is None and budget.exhausted:
                 self._later = 2 * self._steps
+            if pattern is not None and self.best is not None:
+                cheaper, other = sorted((pattern, self.best), key=problem.cost)
+                pattern = min((cheaper, self._within(cheaper, other, budget, guide, least)), key=problem.cost)
         return pattern if pattern is not None and self.learn(pattern) else None
 
     def _rebuilt(self, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
@@ -132,29 +136,34 @@ class Improver:
             return None
         return self._cleaned(pattern, budget, least)
 
-    def _widened(self, best: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
-        """Hide more than the best pattern does, which is as safe, and take out again in another order."""
+    def _widened(self, best: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools:
+        """Hide more than the best pattern does, and take out again in another order."""
         rng, problem = self._rng, self.problem
-        more = best.copy()
         kind = rng.integers(3)
         if kind == 0 and len(self._elite) > 1:
-            more |= self._elite[int(rng.integers(len(self._elite)))]
+            others = self._elite[int(rng.integers(len(self._elite)))]
         elif kind == 1 and guide is not None:
-            more |= problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
+            others = problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
         else:
             center, equations = (
                 int(rng.choice(np.flatnonzero(best))),
                 int(rng.integers(*self._options.opened_equations)),
             )
-            more |= problem.may_hide & self._ball(center, equations)
-        extra = np.flatnonzero(more & ~best)
-        secondaries = int(np.sum(best & ~problem.must_hide))
+            others = problem.may_hide & self._ball(center, equations)
+        return self._within(best, others, budget, guide, least)
+
+    def _within(self, pattern: Bools, others: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools:
+        """Return a safe pattern inside a safe one and other cells, not all of them where they are many."""
+        rng, problem = self._rng, self.problem
+        extra = np.flatnonzero(others & ~pattern)
+        secondaries = int(np.sum(pattern & ~problem.must_hide))
         most = self._options.extra_cells + int(self._options.extra_share * secondaries)
         if not len(extra):
-            return None
+            return pattern
         if len(extra) > most:
-            more = best.copy()
-            more[rng.choice(extra, most, replace=False)] = True
+            extra = rng.choice(extra, most, replace=False)
+        more = pattern.copy()
+        more[extra] = True
         order = problem.weights * np.exp(rng.normal(0.0, rng.choice(self._options.noise), problem.n_cells))
         if guide is not None:
             order = order * (1 - rng.choice((0.0, *self._options.trust)) * np.clip(guide, 0.0, 1.0))
