@@ -31,7 +31,8 @@ class ImprovementOptions(Stage):
     kept_cuts : int, default 1000
         Last attacker cuts that are kept from one clean-up to the next.
     opened_equations : tuple[int, int], default (5, 60)
-        Least number of equations opened around a hidden cell, and the number that it stays below.
+        Least number of equations around a hidden cell in which cells are hidden, or published, and the number that it
+        stays below.
     unrewarded_share : float, default 0.3
         Share of all that was spent that may go into completing pool solutions without effect.
     """

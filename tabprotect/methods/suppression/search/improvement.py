@@ -21,6 +21,7 @@ __all__ = ["Improver"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 
 
 class Improver:
@@ -145,11 +146,7 @@ class Improver:
         elif kind == 1 and guide is not None:
             others = problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
         else:
-            center, equations = (
-                int(rng.choice(np.flatnonzero(best))),
-                int(rng.integers(*self._options.opened_equations)),
-            )
-            others = problem.may_hide & self._ball(center, equations)
+            others = problem.may_hide & self._around(np.flatnonzero(best))
         return self._within(best, others, budget, guide, least)
 
     def _within(self, pattern: Bools, others: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools:
@@ -184,8 +181,9 @@ class Improver:
         self._keep(pattern)
         return pattern
 
-    def _ball(self, cell: int, most: int) -> Bools:
-        """Cells in the equations around a cell."""
+    def _around(self, centres: Ints) -> Bools:
+        """Cells in the equations around one of some cells, drawn at random."""
+        cell, most = int(self._rng.choice(centres)), int(self._rng.integers(*self._options.opened_equations))
         seen = np.zeros(self.problem.n_cells, bool)
         rows = np.zeros(0, np.int64)
         wave = np.array([cell])
@@ -201,15 +199,18 @@ class Improver:
     def _ignore(self) -> Callable[[Key], bool] | None:
         return self.constructor.is_unattainable if self.constructor.unattainable else None
 
-    def _order(self) -> npt.NDArray[np.int64]:
+    def _order(self) -> Ints:
         """Questions by level, with some noise."""
         need = self.judge.questions.need
         return np.argsort(-need * np.exp(self._rng.normal(0.0, 0.5, len(need))), kind="stable")
 
     def _ruin(self, pattern: Bools) -> Bools:
-        """Publish a random part of the secondaries."""
-        secondary = np.flatnonzero(pattern & ~self.problem.must_hide)
-        gone = self._rng.random(len(secondary)) < self._rng.uniform(0.1, 0.6)
+        """Publish a random part of the secondaries, or those around one of them (Shaw 1998, related removal)."""
+        rng, secondary = self._rng, np.flatnonzero(pattern & ~self.problem.must_hide)
+        if len(secondary) and rng.random() < 0.5:
+            gone = self._around(secondary)[secondary]
+        else:
+            gone = rng.random(len(secondary)) < rng.uniform(0.1, 0.6)
         kept = pattern.copy()
         kept[secondary[gone]] = False
         return kept
