@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tabprotect.solver.limits import Budget
 
-__all__ = ["Credit", "Pace", "is_first", "meter", "meter_left"]
+__all__ = ["Credit", "Pace", "Stall", "is_first", "meter", "meter_left"]
 
 FADE = 0.7
 """What a gain counts for after the next slice of the same kind."""
@@ -102,3 +102,45 @@ class Pace:
         before, self._cost = self._cost, cost
         self._end += self._slice
         return before - cost >= self._least * before
+
+
+class Stall:
+    """Whether a search has gained nothing for long: as long again as its last gain took, and a share of its limits.
+
+    Parameters
+    ----------
+    budget : Budget
+    cost : float
+        Of the pattern that the search begins with.
+    share : float
+        Share of what is left of the limits for which it may gain nothing besides.
+    least : float
+        What counts as a gain, as a share of the cost.
+
+    Examples
+    --------
+    >>> from tabprotect.solver.limits import Limits
+    >>> budget = Budget(Limits(work=100))
+    >>> stall = Stall(budget, 50.0, 0.1, 0.02)
+    >>> budget.spend(9)
+    >>> stall.reached(50.0), stall.reached(40.0)
+    (False, False)
+    >>> budget.spend(18)
+    >>> stall.reached(39.9)
+    False
+    >>> budget.spend(2)
+    >>> stall.reached(39.9)
+    True
+    """
+
+    def __init__(self, budget: Budget, cost: float, share: float, least: float) -> None:
+        self._budget, self._cost, self._least = budget, cost, least
+        self._begun = self._last = meter(budget)
+        self._grace = share * meter_left(budget)
+
+    def reached(self, cost: float) -> bool:
+        """Return whether it has stalled, given what its pattern costs now."""
+        now = meter(self._budget)
+        if self._cost - cost >= self._least * self._cost:
+            self._cost, self._last = cost, now
+        return now > 2 * self._last - self._begun + self._grace

@@ -259,7 +259,7 @@ class Portfolio:
                 seed=self.seed,
                 engine=self.engine,
                 deviations=[d for one in parents for d in one.deviations],
-                options=self.options,
+                options=changed(self.options, "schedule.stall_limit_share", choice.inside_stall_share),
             )
         return joined(best, found)
 

@@ -63,6 +63,9 @@ class ChoiceOptions(Stage):
         Share of the limits left then for a search among the cells that one of the two hides.
     inside_limit_share : float, default 0.9
         The same among the cells of the first pattern, where there is no time for another one.
+    inside_stall_share : float, default 0.05
+        Share of these for which they may gain nothing (`ScheduleOptions.stall_limit_share`): the rest is left for the
+        whole table.
     probe_work : int, default 500_000
         Work units that each first pattern, and a bound for it, may take.
     probe_patience : float, default 2.0
@@ -109,6 +112,7 @@ class ChoiceOptions(Stage):
     second_restarts: int = number(10)
     recombination_limit_share: float = number(0.8, most=1)
     inside_limit_share: float = number(0.9, most=1)
+    inside_stall_share: float = number(0.05, most=1)
     probe_work: int = number(500_000)
     probe_patience: float = number(2.0)
     completion_patience: float = number(10.0)
@@ -166,6 +170,11 @@ class ScheduleOptions(Stage):
         Slices of a pool at first; one that is cut short has to start again.
     incumbent_slices : float, default 4.0
         Slices of a step towards a cheaper pattern at first.
+    stall_limit_share : float, default 1.0
+        Share of what is left of the limits for which a search may gain nothing, besides as long again as its last
+        gain took, ...
+    stall_gain : float, default 0.002
+        ... which is this share of the cost at least.
     round_work : int, default 20_000
         Work units of the first round of a core that is searched in rounds.
     round_growth : int, default 2
@@ -192,5 +201,7 @@ class ScheduleOptions(Stage):
     relaxation_slices: float = number(1.0)
     pool_slices: float = number(6.0)
     incumbent_slices: float = number(4.0)
+    stall_limit_share: float = number(1.0, most=1)
+    stall_gain: float = number(0.002, most=1)
     round_work: int = number(20_000, least=1)
     round_growth: int = number(2, least=1)

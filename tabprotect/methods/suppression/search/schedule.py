@@ -8,7 +8,7 @@ import numpy as np
 
 from tabprotect.methods.suppression.options import DEFAULTS, ScheduleOptions
 from tabprotect.methods.suppression.search.branch_and_cut import Search
-from tabprotect.solver.credit import Credit, is_first, meter, meter_left
+from tabprotect.solver.credit import Credit, Stall, is_first, meter, meter_left
 from tabprotect.solver.limits import Budget
 
 __all__ = ["go_on", "reporter"]
@@ -18,7 +18,7 @@ def reporter(searches: list[Search], constant: float, budget: Budget) -> Callabl
     """Return what reports cost and bound of the whole problem, given the name of a stage."""
 
     def report(stage: str) -> None:
-        cost = constant + sum(s.cost for s in searches)
+        cost = _cost(searches, constant)
         bound = constant + sum(s.bound for s in searches)
         budget.report(stage, cost if np.isfinite(cost) else None, bound)
 
@@ -28,9 +28,13 @@ def reporter(searches: list[Search], constant: float, budget: Budget) -> Callabl
 def go_on(
     searches: list[Search], constant: float, budget: Budget, options: ScheduleOptions = DEFAULTS.schedule
 ) -> None:
-    """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case."""
+    """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case.
+
+    It ends before that where it stalls (`stall_limit_share`).
+    """
     report = reporter(searches, constant, budget)
     report("start")
+    stall = Stall(budget, _cost(searches, constant), options.stall_limit_share, options.stall_gain)
     for k, s in enumerate(searches):
         with budget.part(options.cleanup_limit_share / (len(searches) - k)) as part:
             s.clean_up(part)
@@ -40,8 +44,8 @@ def go_on(
     while not budget.exhausted:
         open_ = [s for s in searches if not s.done and s.relaxation is not None]
         gap = sum(s.cost - s.bound for s in open_)
-        cost = constant + sum(s.cost for s in searches)
-        if not open_ or gap <= budget.limits.gap * cost:
+        cost = _cost(searches, constant)
+        if not open_ or gap <= budget.limits.gap * cost or stall.reached(cost):
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)
         before = meter(budget)
@@ -67,6 +71,10 @@ def go_on(
         late = meter(budget) > options.pool_limit_share * (meter(budget) + meter_left(budget))
         stays = unread or (worst.stays_with_master and not late)
         side = "bound" if stays else _next(credit, options.fair_share)
+
+
+def _cost(searches: list[Search], constant: float) -> float:
+    return constant + sum(s.cost for s in searches)
 
 
 def _next(credit: dict[str, Credit], fair: float) -> str:
