@@ -70,9 +70,6 @@ class Pool:
         self._supports = GrowingRows(self._n_cells, np.int32)
         self._answered = GrowingRows(asked, np.int32)
         self._span = GrowingRows(asked, np.float64)
-        self._base = np.zeros(self._n_cells, bool)  # a pattern, ...
-        self._inside = np.zeros(0, np.int64)  # ... which of the first deviations move its cells only, ...
-        self._looked = 0  # ... and how many these are
 
     def __len__(self) -> int:
         return len(self._deviations)
@@ -168,19 +165,8 @@ class Pool:
         self._build()
         if not self._built:
             return np.zeros(0, np.int64)
-        if not self._looked or (hidden & ~self._base).any():
-            self._base, self._looked = hidden.copy(), 0
-            self._inside = np.zeros(0, np.int64)
-        # patterns asked about one after the other mostly lie inside of each other
-        new = self._within(np.arange(self._looked, self._built), self._base)
-        self._inside, self._looked = np.concatenate([self._inside, new]), self._built
-        return self._within(self._inside, hidden)
-
-    def _within(self, which: Ints, hidden: Bools) -> Ints:
-        """Those of the given deviations that move hidden cells only."""
-        supports = self._supports.matrix
-        rows = supports if len(which) == self._built else supports[which]
-        return np.asarray(which[rows @ (~hidden).astype(np.int32) == 0], np.int64)
+        outside = self._supports.matrix @ (~hidden).astype(np.int32)
+        return np.flatnonzero(outside == 0)
 
     def answered(self, valid: Ints) -> Bools:
         """Which questions the given deviations answer (two together may answer a sliding one)."""
