@@ -41,16 +41,18 @@ class Credit:
         return self.gain / self.lately if self.lately else 0.0
 
 
-def is_first(one: Credit, other: Credit, fair: float) -> bool:
-    """Tell whether the first is next: time follows the gains; both keep a fair share.
+def is_first(one: Credit, other: Credit, fair: float, least: float = 0.0) -> bool:
+    """Tell whether the first is next: time follows the gains; both keep a fair share, the first at least another one.
 
     Examples
     --------
     >>> is_first(Credit(spent=3.0, gain=1.0, lately=1.0), Credit(spent=2.0, gain=1.0, lately=3.0), 0.25)
     True
+    >>> is_first(Credit(spent=3.0, lately=1.0), Credit(spent=4.0, gain=1.0, lately=3.0), 0.25, least=0.5)
+    True
     """
     rates = one.rate + other.rate
-    share = min(1 - fair, max(fair, one.rate / rates)) if rates > 0 else 0.5
+    share = min(1 - fair, max(fair, least, one.rate / rates)) if rates > 0 else 0.5
     return one.spent <= share * (one.spent + other.spent)
 
 

@@ -153,7 +153,11 @@ class ScheduleOptions(Stage):
     least_slice : float, default 0.02
         Share of the longest slice that the shortest one takes.
     fair_share : float, default 0.25
-        Share of the time that the incumbent and the bound each get at least.
+        Share of the time that the incumbent and the bound each get at least, ...
+    incumbent_share : float, default 0.5
+        ... and the incumbent ...
+    close_gap : float, default 0.05
+        ... where the gap is larger than this, so that no proof is near.
     pool_limit_share : float, default 0.2
         Share of the limits for which pools that are of use go on before anything else.
     pool_spent_multiple : float, default 2.0
@@ -193,6 +197,8 @@ class ScheduleOptions(Stage):
     slice_spent_share: float = number(0.15)
     least_slice: float = number(0.02, most=1)
     fair_share: float = number(0.25, most=0.5)
+    incumbent_share: float = number(0.5, most=1)
+    close_gap: float = number(0.05, most=1)
     pool_limit_share: float = number(0.2, most=1)
     pool_spent_multiple: float = number(2.0)
     first_pool_gain: float = number(0.1)

@@ -70,16 +70,13 @@ def go_on(
         credit[side].record((gap - left) / gap, meter(budget) - before)
         late = meter(budget) > options.pool_limit_share * (meter(budget) + meter_left(budget))
         stays = unread or (worst.stays_with_master and not late)
-        side = "bound" if stays else _next(credit, options.fair_share)
+        least = options.incumbent_share if left > options.close_gap * cost else 0.0
+        first = is_first(credit["incumbent"], credit["bound"], options.fair_share, least)
+        side = "incumbent" if first and not stays else "bound"
 
 
 def _cost(searches: list[Search], constant: float) -> float:
     return constant + sum(s.cost for s in searches)
-
-
-def _next(credit: dict[str, Credit], fair: float) -> str:
-    """Time follows the gains; both sides keep a fair share."""
-    return "incumbent" if is_first(credit["incumbent"], credit["bound"], fair) else "bound"
 
 
 def _slice(budget: Budget, options: ScheduleOptions) -> float:
