@@ -20,7 +20,7 @@ class ImprovementOptions(Stage):
         Standard deviations of the logarithm of random factors on prices, one drawn each time.
     trust : tuple[float, ...], default (0.7, 0.9, 0.97)
         Shares by which a cell that the relaxation hides is cheaper, one drawn each time.
-    cleanup_ratio : float, default 1.3
+    cleanup_ratio : float, default 2.0
         Cost over that of the incumbent up to which a new pattern is cleaned up.
     elite : int, default 6
         Last patterns that are kept to be joined with the incumbent.
@@ -39,7 +39,7 @@ class ImprovementOptions(Stage):
 
     noise: tuple[float, ...] = number((0.0, 0.1, 0.2, 0.4))
     trust: tuple[float, ...] = number((0.7, 0.9, 0.97), most=1)
-    cleanup_ratio: float = number(1.3)
+    cleanup_ratio: float = number(2.0)
     elite: int = number(6, least=1)
     extra_cells: int = number(40)
     extra_share: float = number(0.5)
