@@ -116,3 +116,18 @@ def test_progress_of_auto_goes_one_way():
         assert before.cost is None or after.cost <= before.cost
         assert before.bound is None or after.bound >= before.bound
     assert seen[-1].cost == pytest.approx(result.cost)
+
+
+def test_a_search_that_stalls_leaves_the_rest_of_its_limits():
+    problem = family("thin", 1, sizes=(5, 5, 5))
+    first = suppress(problem, method="greedy", limits=Limits(work=5_000))
+    limits = Limits(work=60_000)
+    whole, ended = Budget(limits), Budget(limits)
+    kept = recombined(problem, [first.pattern], whole)
+    result = recombined(problem, [first.pattern], ended, options=changed(Options(), "schedule.stall_limit_share", 0.0))
+    assert kept.safe
+    assert result.safe
+    assert result.status == "feasible"
+    assert not result.stopped
+    assert ended.work < 0.75 * whole.work
+    assert kept.cost <= result.cost <= first.cost
