@@ -203,6 +203,21 @@ class Pool:
         mark[known] = 1
         return np.asarray(valid[(self.supports(valid) @ mark) == 0], np.int64)
 
+    def cheapest(self, question: int, price: Floats) -> tuple[Deviation, ...]:
+        """One of all deviations that answer a question alone: the one whose cells have the least sum of prices, if any.
+
+        Parameters
+        ----------
+        question : int
+        price : ndarray of float, shape (cells,)
+        """
+        self._build()
+        answers = self._answered.matrix
+        rows = np.searchsorted(answers.indptr, np.flatnonzero(answers.indices == question), side="right") - 1
+        if not len(rows):
+            return ()
+        return (self._deviations[rows[int(np.argmin(self.supports(rows) @ price))]],)
+
     def best(self, valid: Ints, question: int) -> tuple[Deviation, ...]:
         """Smallest of the given deviations that answer a question: one, or an upper and a lower one if it slides."""
         self._build()

@@ -22,6 +22,11 @@ class ImprovementOptions(Stage):
         Shares by which a cell that the relaxation hides is cheaper, one drawn each time.
     cleanup_ratio : float, default 2.0
         Cost over that of the incumbent up to which a new pattern is cleaned up.
+    stored_share : float, default 0.7
+        Share of the patterns built anew that are built of stored deviations, from a part of the incumbent: that takes
+        a tenth of the time of cheapest witnesses, which the others are built of.
+    deviation : float, default 0.02
+        Share by which a pattern that steps start from may be dearer than the incumbent; a random part of it each time.
     elite : int, default 6
         Last patterns that are kept to be joined with the incumbent.
     extra_cells : int, default 40
@@ -40,6 +45,8 @@ class ImprovementOptions(Stage):
     noise: tuple[float, ...] = number((0.0, 0.1, 0.2, 0.4))
     trust: tuple[float, ...] = number((0.7, 0.9, 0.97), most=1)
     cleanup_ratio: float = number(2.0)
+    stored_share: float = number(0.7, most=1)
+    deviation: float = number(0.02, most=1)
     elite: int = number(6, least=1)
     extra_cells: int = number(40)
     extra_share: float = number(0.5)

@@ -73,6 +73,7 @@ class Improver:
         self._columns = sparse.csc_array(self._A)
         self.best: Bools | None = None
         self.cost = float("inf")
+        self._current: Bools | None = None  # what steps start from: the best, or one that is little dearer
         if best is not None:
             self.learn(best)
 
@@ -82,6 +83,7 @@ class Improver:
         if cost >= self.cost:
             return False
         self.best, self.cost = pattern.copy(), cost
+        self._current = self.best
         self._keep(pattern)
         return True
 
@@ -91,6 +93,9 @@ class Improver:
 
     def step(self, budget: Budget, guide: Floats | None = None, *, least: float = 0.0) -> Bools | None:
         """Make one attempt; return a pattern when it is cheaper than all before.
+
+        The next attempt starts from it, too, if it is dearer by a small share only (record-to-record travel, Dueck
+        1993).
 
         Parameters
         ----------
@@ -102,8 +107,8 @@ class Improver:
         """
         problem = self.problem
         self._steps += 1
-        if self.best is not None and (self._steps < self._later or self._steps % 3 != 1):
-            pattern: Bools | None = self._widened(self.best, budget, guide, least)
+        if self._current is not None and (self._steps < self._later or self._steps % 3 != 1):
+            pattern: Bools | None = self._widened(self._current, budget, guide, least)
         else:
             pattern = self._rebuilt(budget, guide, least)
             if pattern is None and budget.exhausted:
@@ -111,23 +116,28 @@ class Improver:
             if pattern is not None and self.best is not None:
                 cheaper, other = sorted((pattern, self.best), key=problem.cost)
                 pattern = min((cheaper, self._within(cheaper, other, budget, guide, least)), key=problem.cost)
-        return pattern if pattern is not None and self.learn(pattern) else None
+        if pattern is None or self.learn(pattern):
+            return pattern
+        if problem.cost(pattern) <= self.cost * (1 + self._options.deviation * self._rng.random()):
+            self._current = pattern
+        return None
 
     def _rebuilt(self, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
-        """Build a pattern at other prices, from nothing or from a part of the best, and clean it up if it may pay."""
+        """Build a pattern at other prices, from nothing or from a part of another, and clean it up if it may pay."""
         rng, problem = self._rng, self.problem
         cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(self._options.noise), problem.n_cells))
-        if self.best is None:
+        if self._current is None:
             cost = problem.weights
         if guide is not None:
             cost = cost * (1 - rng.choice(self._options.trust) * np.clip(guide, 0.0, 1.0))
         start = None
-        if self.best is not None and (guide is None or rng.random() < 0.5):
-            start = self._ruin(self.best)
-        pattern = self.constructor.build(cost, budget, start=start, order=self._order())
+        stored = self._current is not None and rng.random() < self._options.stored_share
+        if self._current is not None and (stored or guide is None or rng.random() < 0.5):
+            start = self._ruin(self._current)
+        pattern = self.constructor.build(cost, budget, start=start, order=self._order(), stored=stored)
         if pattern is None:
             return None
-        for _ in range(2):
+        for _ in range(0 if stored else 2):
             smaller = self.constructor.build(problem.weights, budget, allowed=pattern)
             if smaller is None:
                 return None
@@ -137,8 +147,8 @@ class Improver:
             return None
         return self._cleaned(pattern, budget, least)
 
-    def _widened(self, best: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools:
-        """Hide more than the best pattern does, and take out again in another order."""
+    def _widened(self, pattern: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools:
+        """Hide more than a safe pattern does, and take out again in another order."""
         rng, problem = self._rng, self.problem
         kind = rng.integers(3)
         if kind == 0 and len(self._elite) > 1:
@@ -146,8 +156,8 @@ class Improver:
         elif kind == 1 and guide is not None:
             others = problem.may_hide & (rng.random(problem.n_cells) < guide * rng.uniform(0.2, 1.0))
         else:
-            others = problem.may_hide & self._around(np.flatnonzero(best))
-        return self._within(best, others, budget, guide, least)
+            others = problem.may_hide & self._around(np.flatnonzero(pattern))
+        return self._within(pattern, others, budget, guide, least)
 
     def _within(self, pattern: Bools, others: Bools, budget: Budget, guide: Floats | None, least: float) -> Bools:
         """Return a safe pattern inside a safe one and other cells, not all of them where they are many."""

@@ -62,6 +62,7 @@ class Constructor:
         order: Ints | None = None,
         start: Bools | None = None,
         allowed: Bools | None = None,
+        stored: bool = False,
         patience: float = np.inf,
         speedup: float = 1.0,
     ) -> Bools | None:
@@ -78,6 +79,9 @@ class Constructor:
             Cells hidden from the beginning, besides primary and forced ones.
         allowed : ndarray of bool, optional
             Cells that may be hidden.
+        stored : bool
+            Answer a question by the cheapest of the deviations that the judge has stored, where one of them does, and
+            solve no programme for it.
         patience : float
             Give up, as at a limit, where all questions would take so many times what the budget has, at the rate of
             those answered so far, and these are less than half: later no other start would be there sooner. Or where
@@ -108,8 +112,9 @@ class Constructor:
             late = spent > self._options.late_limit_share * whole and math.isfinite(patience)
             if late and _end(course, asked, self._options.late_questions, speedup) > whole:
                 return None
+            known = judge.pool.cheapest(question, price) if stored else ()
             with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
-                new = self._answer(key, price, pattern, part, allowed)
+                new = self._answer(key, price, pattern, part, allowed, known)
             if new is None:
                 return None
             answered[new] = True
@@ -119,9 +124,17 @@ class Constructor:
                 answered |= judge.sweep(pattern, budget)
         return self._finish(pattern, price, budget, allowed)
 
-    def _answer(self, key: Key, price: Floats, pattern: Bools, budget: Budget, allowed: Bools | None) -> Ints | None:
+    def _answer(
+        self,
+        key: Key,
+        price: Floats,
+        pattern: Bools,
+        budget: Budget,
+        allowed: Bools | None,
+        known: tuple[Deviation, ...] = (),
+    ) -> Ints | None:
         """Hide what one question needs; return the questions answered by that, None at a limit."""
-        found = self.cheapest.find(key, price, budget, allowed=allowed)
+        found = known or self.cheapest.find(key, price, budget, allowed=allowed)
         if found is None and allowed is not None:
             found = self.cheapest.find(key, price, budget)
         if found is None:
