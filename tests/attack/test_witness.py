@@ -341,3 +341,16 @@ def test_what_a_budget_leaves_open_is_named_once_a_question_unless_every_attacke
     assert sorted((e.key.cell, e.key.side) for e in few) == sorted(asked)
     assert {tuple(e.key) for e in every} == {tuple(k) for k in keys(problem) if k.attacker >= 0}
     assert judge.check(everything) == ()
+
+
+def test_the_cheapest_stored_deviation_is_that_of_least_prices_not_of_fewest_cells() -> None:
+    A = [[-1, 1, 1, 1, 0], [0, 0, -1, 0, 1]]
+    problem = Problem.from_arrays(A, [20, 9, 6, 5, 6], primary=[1], lpl=2, upl=2)
+    judge = Witnesses(problem)
+    judge.offer(Deviation(np.array([1, 3]), np.array([2.0, -2.0])))
+    judge.offer(Deviation(np.array([1, 2, 4]), np.array([2.0, -2.0, -2.0])))
+    question = int(judge.questions.place[1][1])
+    few, many = (judge.pool.cheapest(question, np.array(p)) for p in ([1.0, 1, 1, 1, 1], [1.0, 1, 1, 9, 1]))
+    assert [d.cells.tolist() for d in few] == [[1, 3]]
+    assert [d.cells.tolist() for d in many] == [[1, 2, 4]]
+    assert judge.pool.cheapest(int(judge.questions.place[-1][1]), np.ones(5)) == ()

@@ -66,6 +66,7 @@ class Improver:
         self.constructor = constructor or Constructor(witnesses, options=options.construction)
         self._rng = np.random.default_rng(seed)
         self._steps = 1 if easy_first else 0
+        self._primed = False  # whether cheapest witnesses at other prices are stored
         self._elite: list[Bools] = []
         self._cuts: deque[Cut] = deque(maxlen=options.improvement.kept_cuts)
         self._later = 0  # the step from which on patterns are built anew, after one that was cut short
@@ -124,16 +125,17 @@ class Improver:
 
     def _rebuilt(self, budget: Budget, guide: Floats | None, least: float) -> Bools | None:
         """Build a pattern at other prices, from nothing or from a part of another, and clean it up if it may pay."""
-        rng, problem = self._rng, self.problem
+        rng, problem, current = self._rng, self.problem, self._current
         cost = problem.weights * np.exp(rng.normal(0.0, rng.choice(self._options.noise), problem.n_cells))
-        if self._current is None:
+        if current is None:
             cost = problem.weights
         if guide is not None:
             cost = cost * (1 - rng.choice(self._options.trust) * np.clip(guide, 0.0, 1.0))
         start = None
-        stored = self._current is not None and rng.random() < self._options.stored_share
-        if self._current is not None and (stored or guide is None or rng.random() < 0.5):
-            start = self._ruin(self._current)
+        stored = self._primed and rng.random() < self._options.stored_share
+        self._primed = current is not None
+        if current is not None and (stored or guide is None or rng.random() < 0.5):
+            start = self._ruin(current)
         pattern = self.constructor.build(cost, budget, start=start, order=self._order(), stored=stored)
         if pattern is None:
             return None

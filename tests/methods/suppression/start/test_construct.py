@@ -83,3 +83,19 @@ def test_a_question_that_takes_more_than_its_share_ends_what_may_be_given_up(
     pattern, budget = build(patience, int(1.05 * whole), question=0.01)
     assert (pattern is not None) == there
     assert (budget.work > 0.5 * whole) == there
+
+
+def test_stored_deviations_rebuild_a_part_without_a_programme() -> None:
+    problem = family("thin", seed=1, sizes=(5, 5, 5))
+    constructor = Constructor(Witnesses(problem))
+    whole = constructor.build(problem.weights, Budget())
+    assert whole is not None
+    assert (solved := constructor.cheapest.solved) > 0
+    part = whole & (problem.must_hide | (np.random.default_rng(0).random(problem.n_cells) < 0.5))
+    for seed in range(5):
+        price = problem.weights * np.random.default_rng(seed).uniform(0.5, 2.0, problem.n_cells)
+        pattern = constructor.build(price, Budget(), start=part, stored=True)
+        assert pattern is not None
+        assert (pattern >= part).all()
+        assert not Witnesses(problem).check(pattern, Budget())
+    assert constructor.cheapest.solved == solved
