@@ -210,13 +210,15 @@ class Pool:
         ----------
         question : int
         price : ndarray of float, shape (cells,)
+            inf for cells that it must not move.
         """
         self._build()
         answers = self._answered.matrix
         rows = np.searchsorted(answers.indptr, np.flatnonzero(answers.indices == question), side="right") - 1
-        if not len(rows):
+        prices = self.supports(rows) @ price
+        if not np.isfinite(prices).any():
             return ()
-        return (self._deviations[rows[int(np.argmin(self.supports(rows) @ price))]],)
+        return (self._deviations[rows[int(np.argmin(prices))]],)
 
     def best(self, valid: Ints, question: int) -> tuple[Deviation, ...]:
         """Smallest of the given deviations that answer a question: one, or an upper and a lower one if it slides."""

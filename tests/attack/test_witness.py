@@ -353,4 +353,5 @@ def test_the_cheapest_stored_deviation_is_that_of_least_prices_not_of_fewest_cel
     few, many = (judge.pool.cheapest(question, np.array(p)) for p in ([1.0, 1, 1, 1, 1], [1.0, 1, 1, 9, 1]))
     assert [d.cells.tolist() for d in few] == [[1, 3]]
     assert [d.cells.tolist() for d in many] == [[1, 2, 4]]
+    assert judge.pool.cheapest(question, np.array([1.0, 1, np.inf, np.inf, 1])) == ()
     assert judge.pool.cheapest(int(judge.questions.place[-1][1]), np.ones(5)) == ()

@@ -23,8 +23,8 @@ class ImprovementOptions(Stage):
     cleanup_ratio : float, default 2.0
         Cost over that of the incumbent up to which a new pattern is cleaned up.
     stored_share : float, default 0.7
-        Share of the patterns built anew that are built of stored deviations, from a part of the incumbent: that takes
-        a tenth of the time of cheapest witnesses, which the others are built of.
+        Share of the patterns built anew that are built of stored deviations, from a part of another: that takes a
+        tenth of the time of cheapest witnesses, which the others are built of.
     deviation : float, default 0.02
         Share by which a pattern that steps start from may be dearer than the incumbent; a random part of it each time.
     elite : int, default 6

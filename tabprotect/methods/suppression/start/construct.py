@@ -95,6 +95,7 @@ class Constructor:
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
         self.reached = pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
         price = np.where(pattern, 0.0, cost)
+        free = problem.may_hide if allowed is None else problem.may_hide & allowed
         # most primaries protect each other
         answered = judge.sweep(pattern, budget)
         at_once, swept = int(answered.sum()), int(pattern.sum())
@@ -112,7 +113,7 @@ class Constructor:
             late = spent > self._options.late_limit_share * whole and math.isfinite(patience)
             if late and _end(course, asked, self._options.late_questions, speedup) > whole:
                 return None
-            known = judge.pool.cheapest(question, price) if stored else ()
+            known = judge.pool.cheapest(question, np.where(free | pattern, price, np.inf)) if stored else ()
             with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
                 new = self._answer(key, price, pattern, part, allowed, known)
             if new is None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tabprotect.attack.witness import Witnesses
+from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.instances.families import family
 from tabprotect.methods.suppression.options import DEFAULTS, changed
 from tabprotect.methods.suppression.start.construct import Constructor
+from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Limits
 
 PROBLEM = family("thin", seed=0, sizes=(8, 8, 8))
@@ -99,3 +101,22 @@ def test_stored_deviations_rebuild_a_part_without_a_programme() -> None:
         assert (pattern >= part).all()
         assert not Witnesses(problem).check(pattern, Budget())
     assert constructor.cheapest.solved == solved
+
+
+def test_no_stored_deviation_hides_a_cell_that_has_to_be_published_or_is_not_allowed() -> None:
+    A = [[-1, 1, 1, 1, 1]]
+    status = np.array([Status.SAFE, Status.PRIMARY, Status.PROTECTED, Status.SAFE, Status.SAFE], np.int8)
+    plain = Problem.from_arrays(A, [26, 9, 6, 5, 6], primary=[1], lpl=2, upl=2, weights=[9, 1, 1, 2, 3])
+    problem = replace(plain, status=status)
+    judge = Witnesses(problem)
+    for cell in (2, 3):
+        for z in (2.0, -2.0):
+            judge.offer(Deviation(np.array([1, cell]), np.array([z, -z])))
+    constructor = Constructor(judge)
+    pattern = constructor.build(problem.weights, Budget(), stored=True)
+    assert pattern is not None
+    assert np.flatnonzero(pattern).tolist() == [1, 3]
+    allowed = np.array([True, True, True, False, True])
+    pattern = constructor.build(problem.weights, Budget(), stored=True, allowed=allowed)
+    assert pattern is not None
+    assert np.flatnonzero(pattern).tolist() == [1, 4]
