@@ -39,7 +39,7 @@ class Search(State):
             return
         if not self._cleaned:
             self.cleaner = cleaner = self.cleaner or Cleaner(
-                self.judge, self.best, ignore=self.ignore, options=self.options.construction
+                self.judge, self.best, ignore=self.ignore, options=self.options.construction, cuts=self.cuts
             )
             cleaner.least, before = self.bound, cleaner.tried
             self.take(cleaner.run(budget))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +20,7 @@ from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.bulk import from_everything
-from tabprotect.methods.suppression.start.cleanup import clean
+from tabprotect.methods.suppression.start.cleanup import Cut, clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.interrupts import cancel_on_interrupt
@@ -169,13 +170,18 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
     problem = Part(task.core).problem
     judge = Witnesses(problem)
     constructor = Constructor(judge, dismiss=True, options=task.options.construction)
+    cuts: deque[Cut] = deque(maxlen=task.options.improvement.kept_cuts)
     bulk = task.options.start.before_bulk_limit_share if task.in_bulk is not None else 1.0
     with budget.part(min(task.within, bulk)) as part:
         x = constructor.build(problem.weights, part, start=task.hint, patience=task.patience, speedup=task.speedup)
     if x is None and task.in_bulk is not None and not constructor.unattainable:
         judge.offer_all(task.in_bulk)
         share, construction = task.options.start.bulk_limit_share, task.options.construction
-        x = from_everything(judge, budget, share, construction, lambda cost: budget.report("greedy", constant + cost))
+
+        def report(cost: float) -> None:
+            budget.report("greedy", constant + cost)
+
+        x = from_everything(judge, budget, share, construction, report, cuts)
     if x is None:
         reached = constructor.reached
         assert reached is not None
@@ -186,8 +192,8 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
         return CorePattern(x, True, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
     with budget.part(task.cleanup) as part:
         ignore = constructor.is_unattainable if constructor.unattainable else None
-        x = clean(judge, x, part, ignore=ignore, options=task.options.construction)
-    improver = Improver(problem, judge, task.seed, constructor=constructor, best=x, options=task.options)
+        x = clean(judge, x, part, ignore=ignore, options=task.options.construction, cuts=cuts)
+    improver = Improver(problem, judge, task.seed, constructor=constructor, best=x, cuts=cuts, options=task.options)
     for _ in range(task.restarts):
         if budget.exhausted:
             break

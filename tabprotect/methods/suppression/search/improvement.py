@@ -38,6 +38,8 @@ class Improver:
         A safe pattern to start from.
     easy_first : bool
         Begin with attempts that take little time, not with building a pattern anew.
+    cuts : deque of Cut, optional
+        Attacker cuts met before, in other patterns; gets those met now.
     options : Options
 
     Attributes
@@ -57,6 +59,7 @@ class Improver:
         constructor: Constructor | None = None,
         best: Bools | None = None,
         easy_first: bool = False,
+        cuts: deque[Cut] | None = None,
         options: Options = DEFAULTS,
     ) -> None:
         self._options = options.improvement
@@ -68,7 +71,7 @@ class Improver:
         self._steps = 1 if easy_first else 0
         self._primed = False  # whether cheapest witnesses at other prices are stored
         self._elite: list[Bools] = []
-        self._cuts: deque[Cut] = deque(maxlen=options.improvement.kept_cuts)
+        self._cuts = deque(maxlen=options.improvement.kept_cuts) if cuts is None else cuts
         self._later = 0  # the step from which on patterns are built anew, after one that was cut short
         self._A = problem.system.A
         self._columns = sparse.csc_array(self._A)

@@ -163,7 +163,7 @@ def _endless(search: State, budget: Budget) -> bool:
 def _bulk(search: State, budget: Budget) -> None:
     """Take out of the best pattern in bulk."""
     if search.best is not None:
-        cleaner = Cleaner(search.judge, search.best, options=search.options.construction)
+        cleaner = Cleaner(search.judge, search.best, options=search.options.construction, cuts=search.cuts)
         with budget.part(search.options.start.bulk_limit_share) as part:
             for pattern in remove_in_bulk(cleaner, part, search.options.construction):
                 search.take(pattern)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from copy import deepcopy
 
@@ -21,7 +22,7 @@ from tabprotect.methods.suppression.presolve.parts import Part
 from tabprotect.methods.suppression.search.bound_credit import BoundCredit
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.search.snapshot import Rows, Snapshot
-from tabprotect.methods.suppression.start.cleanup import Cleaner, clean
+from tabprotect.methods.suppression.start.cleanup import Cleaner, Cut, clean
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.solver.credit import meter
 from tabprotect.solver.gap import is_optimal
@@ -68,6 +69,7 @@ class State:
         self.relaxation: Relaxation | None = None
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
+        self.cuts: deque[Cut] = deque(maxlen=options.improvement.kept_cuts)
         self._cleaned = False
         self._bare: int | None = 0  # how much is exposed without any secondary, None if that was not asked
         self._pooled = 0  # rows known when the last pool was solved
@@ -103,6 +105,7 @@ class State:
             constructor=self.constructor,
             best=best,
             easy_first=True,
+            cuts=self.cuts,
             options=self.options,
         )
 
@@ -134,6 +137,7 @@ class State:
     def forget(self) -> None:
         """Forget bound and rows: they were found before it was known that some questions have no answer."""
         self.bound, self.relaxation, self.known = 0.0, None, None
+        self.cuts.clear()
         self.credit = BoundCredit(self.options.schedule)
         self._master = Master(self.core, self._solver, self.options.master)
 
@@ -242,7 +246,13 @@ class State:
         repaired = self.constructor.build(price, budget, start=pattern)
         if repaired is not None and self.core.cost(repaired) < 1.2 * self.cost:
             repaired = clean(
-                self.judge, repaired, budget, ignore=self.ignore, least=self.bound, options=self.options.construction
+                self.judge,
+                repaired,
+                budget,
+                ignore=self.ignore,
+                least=self.bound,
+                options=self.options.construction,
+                cuts=self.cuts,
             )
             self.offer(repaired, budget)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -59,6 +59,7 @@ def from_everything(
     share: float,
     options: ConstructionOptions = DEFAULTS.construction,
     report: Callable[[float], None] = lambda cost: None,
+    cuts: deque[Cut] | None = None,
 ) -> Bools | None:
     """Return a safe pattern that needs few programmes: everything hidden, then taken out in bulk.
 
@@ -71,6 +72,8 @@ def from_everything(
     options : ConstructionOptions
     report : callable
         Called with the cost of every cheaper pattern.
+    cuts : deque of Cut, optional
+        As for `Cleaner`.
 
     Returns
     -------
@@ -80,7 +83,7 @@ def from_everything(
     everything = np.ones(judge.problem.n_cells, bool)
     if judge.check(everything, budget):
         return None
-    cleaner = Cleaner(judge, everything, options=options)
+    cleaner = Cleaner(judge, everything, options=options, cuts=cuts)
     with budget.part(share) as part:
         for pattern in remove_in_bulk(cleaner, part, options):
             report(judge.problem.cost(pattern))
