@@ -51,8 +51,9 @@ def joined(first: SuppressionResult, second: SuppressionResult) -> SuppressionRe
     name = second.method if first.method == second.method else f"{first.method}, then {second.method}"
     stopped = "" if second.status == "optimal" else second.stopped
     rows = first.rows if second.rows is None else second.rows
-    both = replace(best, cuts=_proof(first, second), rows=rows, method=name, stopped=stopped)
-    both = replace(both, seconds=seconds, work=work)
+    attacker_cuts = first.attacker_cuts if second.attacker_cuts is None else second.attacker_cuts
+    both = replace(best, cuts=_proof(first, second), rows=rows, attacker_cuts=attacker_cuts, method=name)
+    both = replace(both, stopped=stopped, seconds=seconds, work=work)
     bounds = [b for b in (first.bound, second.bound) if b is not None]
     return with_bound(both, max(bounds)) if bounds else replace(both, bound=None)
 

@@ -71,7 +71,11 @@ class Portfolio:
         return left > least * (meter(self.budget) + left)
 
     def exact(
-        self, start: Bools | None, rows: Inequalities | None, deviations: Sequence[Deviation] = ()
+        self,
+        start: Bools | None,
+        rows: Inequalities | None,
+        deviations: Sequence[Deviation] = (),
+        attacker_cuts: Inequalities | None = None,
     ) -> SuppressionResult:
         """Search with a bound, as far as the limits go."""
         with self.budget.run() as rest:
@@ -83,6 +87,7 @@ class Portfolio:
                 start=start,
                 deviations=deviations,
                 rows=rows,
+                attacker_cuts=attacker_cuts,
                 means=self.means or Means(),
                 options=self.options,
             )
@@ -259,6 +264,7 @@ class Portfolio:
                 seed=self.seed,
                 engine=self.engine,
                 deviations=[d for one in parents for d in one.deviations],
+                attacker_cuts=best.attacker_cuts,
                 options=changed(self.options, "schedule.stall_limit_share", choice.inside_stall_share),
             )
         return joined(best, found)

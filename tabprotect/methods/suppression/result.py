@@ -82,6 +82,8 @@ class SuppressionResult:
         How hidden cells can move together, as far as the search knows. An audit checks them, and has fewer to look for.
     rows : Inequalities or None
         What an exact search found out about the cheapest patterns, for the next one to begin with.
+    attacker_cuts : Inequalities or None
+        What clean-ups met, for those of another search of the same problem: each holds for every safe pattern.
     """
 
     problem: Problem = field(repr=False)
@@ -99,6 +101,7 @@ class SuppressionResult:
     cuts: object = field(default=None, repr=False)
     deviations: tuple[Deviation, ...] = field(default=(), repr=False)
     rows: Inequalities | None = field(default=None, repr=False)
+    attacker_cuts: Inequalities | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         cells = self.problem.n_cells - self.problem.sums

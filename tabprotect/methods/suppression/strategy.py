@@ -84,7 +84,9 @@ def automatic(
         first = run.recombined(first, other)
     if ended(first):
         return because(first, why)
-    rest = run.exact(first.pattern, rows, first.deviations) if first.safe else run.exact(start, rows, deviations)
+    if not first.safe:
+        return because(joined(first, run.exact(start, rows, deviations)), why)
+    rest = run.exact(first.pattern, rows, first.deviations, first.attacker_cuts)
     return because(joined(first, rest), why)
 
 

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def inequalities_of(reduction: Reduction, pools: Iterable[tuple[Core, RowPool]]) -> Inequalities:
+def inequalities_of(reduction: Reduction, pools: Iterable[tuple[Core, RowPool | Inequalities]]) -> Inequalities:
     """State the rows of pools of some cores in cells of the problem, one for all those that a cell stands for."""
     n = reduction.problem.n_cells
     matrices, rhs = [sparse.csr_array((0, n))], [np.zeros(0)]

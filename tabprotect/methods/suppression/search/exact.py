@@ -22,6 +22,7 @@ from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.branch_and_cut import Search
 from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
+from tabprotect.methods.suppression.start.cleanup import cuts_of, inequalities
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.interrupts import cancel_on_interrupt
@@ -46,6 +47,7 @@ def exact(
     start: Bools | None = None,
     deviations: Sequence[Deviation] = (),
     rows: Inequalities | None = None,
+    attacker_cuts: Inequalities | None = None,
     means: Means | None = None,
     prove: bool = True,
     options: Options = DEFAULTS,
@@ -70,6 +72,8 @@ def exact(
         Known before; they are checked.
     rows : Inequalities, optional
         That hold for this problem, such as those of a search with fewer sums; without `means`.
+    attacker_cuts : Inequalities, optional
+        Met by another search of this problem, for the clean-ups; without `means`.
     means : Means, optional
         Then independent cores are searched side by side, in rounds whose outcome is kept.
     prove : bool
@@ -117,6 +121,9 @@ def exact(
                 for s, known in zip(searches, found, strict=True):
                     s.best, s.bound = known.best, known.bound
             else:
+                if attacker_cuts is not None:
+                    for s, (matrix, need) in zip(searches, rows_of_cores(attacker_cuts, reduction), strict=True):
+                        s.cuts.extend(cuts_of(matrix, need))
                 _search(searches, reduction, part, start, rows, judge, options.schedule)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
@@ -137,7 +144,8 @@ def exact(
     bound = reduction.constant + sum(s.bound for s in searches)
     if isinstance(result.cuts, BoundProof):
         bound = max(bound, float(result.cuts.bound))
-    return with_bound(replace(result, rows=learned), bound)
+    met = inequalities_of(reduction, ((s.core, inequalities(s.cuts, s.core.n)) for s in searches))
+    return with_bound(replace(result, rows=learned, attacker_cuts=met), bound)
 
 
 def _time_for_cuts(budget: Budget, cancelled: bool, proof_seconds: float, share: float) -> Budget | None:

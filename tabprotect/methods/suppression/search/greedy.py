@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.methods.suppression.bound.inequalities import inequalities_of
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.presolve.core import Core, Reduction
@@ -20,11 +21,12 @@ from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.improvement import Improver
 from tabprotect.methods.suppression.start.bulk import from_everything
-from tabprotect.methods.suppression.start.cleanup import Cut, clean
+from tabprotect.methods.suppression.start.cleanup import Cut, clean, inequalities
 from tabprotect.methods.suppression.start.construct import Constructor
 from tabprotect.problem import Problem
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
+from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import GRACE, Means
 from tabprotect.solver.tasks.store import digest
 
@@ -114,11 +116,13 @@ def greedy(
             Task(core, hint, int(rng.integers(2**31)), *settings, rows, options, Limits())
             for core, hint, rows in zip(reduction.cores, hints, shown, strict=True)
         ]
+        met: list[tuple[Core, Inequalities]] = []
         complete = True
         with budget.part(together) as part:
             for task, answer in zip(tasks, _answers(tasks, reduction, part, means, options), strict=True):
                 if answer is not None:
                     judge.offer_all(Part(task.core).lift(answer.deviations))
+                    met += [] if answer.cuts is None else [(task.core, answer.cuts)]
                 patterns.append(_hidden_before(task) if answer is None else answer.pattern)
                 complete = complete and answer is not None and answer.complete
                 if not complete and not means:
@@ -128,7 +132,8 @@ def greedy(
         result = finish(problem, judge, pattern if complete else None, budget, "greedy", options)
         if not complete:
             result = replace(result, pattern=pattern | problem.must_hide)
-        return replace(result, deviations=judge.known_about(result.pattern))
+        deviations, cuts = judge.known_about(result.pattern), inequalities_of(reduction, met)
+        return replace(result, deviations=deviations, attacker_cuts=cuts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +166,7 @@ class CorePattern:
     deviations: tuple[Deviation, ...]
     work: int
     stopped: str
+    cuts: Inequalities | None = None
 
 
 def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0) -> CorePattern:
@@ -200,7 +206,9 @@ def protect_core(task: Task, budget: Budget | None = None, constant: float = 0.0
         improver.step(budget)
         budget.report("greedy", constant + improver.cost)
     x = improver.best if improver.best is not None else x
-    return CorePattern(x, True, tuple(judge.deviations(x)), budget.work - before, stopped(budget))
+    known = () if constructor.unattainable else cuts
+    met, deviations = inequalities(known, task.core.n), tuple(judge.deviations(x))
+    return CorePattern(x, True, deviations, budget.work - before, stopped(budget), met)
 
 
 def _answers(

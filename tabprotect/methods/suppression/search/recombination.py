@@ -15,6 +15,7 @@ from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Progress
+from tabprotect.solver.mip.rows import Inequalities
 
 __all__ = ["recombined"]
 
@@ -29,6 +30,7 @@ def recombined(
     seed: int = 0,
     engine: str = "scip",
     deviations: Sequence[Deviation] = (),
+    attacker_cuts: Inequalities | None = None,
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Search among the cells that one of several safe patterns hides; all other secondaries are published.
@@ -42,7 +44,7 @@ def recombined(
     patterns : sequence of ndarray of bool, shape (cells,)
         Safe; the search begins with the cheapest.
     budget : Budget
-    seed, engine, deviations, options
+    seed, engine, deviations, attacker_cuts, options
         As for `exact`.
 
     Returns
@@ -69,6 +71,7 @@ def recombined(
             limits=part,
             start=best,
             deviations=deviations,
+            attacker_cuts=attacker_cuts,
             seed=seed,
             engine=engine,
             prove=False,
@@ -80,9 +83,8 @@ def recombined(
             judge.offer_many(deviations)
             found = finish(problem, judge, best, part, "recombination", options)
     status: SolveStatus = "feasible" if found.status == "optimal" else found.status
-    return replace(
-        found, problem=problem, status=status, bound=None, rows=None, method="recombination", stopped=stopped(budget)
-    )
+    found = replace(found, problem=problem, status=status, bound=None, rows=None, attacker_cuts=None)
+    return replace(found, method="recombination", stopped=stopped(budget))
 
 
 def _among(problem: Problem, cells: Bools) -> npt.NDArray[np.int8]:

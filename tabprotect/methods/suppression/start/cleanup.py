@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -17,9 +17,10 @@ from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.methods.suppression.start.series import Series, reroute, series
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tolerances import LEVEL, OPTIMAL
 
-__all__ = ["Cleaner", "Cut", "Locks", "clean"]
+__all__ = ["Cleaner", "Cut", "Locks", "clean", "cuts_of", "inequalities"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -46,6 +47,32 @@ def _attacker_cut(problem: Problem, exposure: Exposure, known: Ints) -> Cut:
         total[own] = 0.0
     cells = np.flatnonzero(total > 0)
     return cells, np.minimum(total[cells], need), need
+
+
+def inequalities(cuts: Iterable[Cut], n: int) -> Inequalities:
+    """State attacker cuts as rows over `n` cells.
+
+    Examples
+    --------
+    >>> rows = inequalities([(np.array([0, 2]), np.array([1.0, 2.0]), 2.0)], 3)
+    >>> rows.matrix.toarray(), rows.rhs
+    (array([[1., 0., 2.]]), array([2.]))
+    >>> next(cuts_of(rows.matrix, rows.rhs))
+    (array([0, 2]), array([1., 2.]), 2.0)
+    """
+    known = list(cuts)
+    ends = np.cumsum([0, *(len(cells) for cells, _, _ in known)])
+    cells = np.concatenate([np.zeros(0, np.int64), *(cells for cells, _, _ in known)])
+    capacities = np.concatenate([np.zeros(0), *(c for _, c, _ in known)])
+    matrix = sparse.csr_array((capacities, cells, ends), shape=(len(known), n))
+    return Inequalities(matrix, np.array([need for _, _, need in known]))
+
+
+def cuts_of(matrix: sparse.csr_array, rhs: Floats) -> Iterator[Cut]:
+    """Yield rows of positive capacities as attacker cuts, no capacity larger than the level."""
+    for k, need in enumerate(rhs.tolist()):
+        own = slice(matrix.indptr[k], matrix.indptr[k + 1])
+        yield matrix.indices[own].astype(np.int64), np.minimum(matrix.data[own], need), need
 
 
 class Locks:
