@@ -182,24 +182,45 @@ class Portfolio:
     def _completed(self, first: SuppressionResult, by_cost: bool) -> SuppressionResult:
         """Return a pattern in which what local programmes left open is answered, roughly at last.
 
-        They go on themselves where that is little; otherwise, and where cells are best charged `by_cost` alone,
-        cheapest witnesses do it.
+        They go on themselves where that is little, unless they are too slow for the rest; otherwise, and where cells
+        are best charged `by_cost` alone, cheapest witnesses do it.
         """
         if not by_cost and self._nearly_complete(first):
-            charged = {"rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
-            share, gap = 1 - self.options.schedule.bound_limit_share, self.budget.limits.gap
-            return joined(first, self.local(first.pattern, first.deviations, share, gap, False, charged))
+            return self._continued(first)
         second = self.by_witnesses(1.0, first.pattern, self.options.choice.completion_patience, roughly=True)
         if second.status == "unknown" and not ended(second):
             second = self._roughly(replace(second, deviations=(*first.deviations, *second.deviations)))
         return replace(joined(first, second), method=f"{first.method}, then {second.method}")
 
+    def _continued(self, first: SuppressionResult) -> SuppressionResult:
+        """Return a pattern that local programmes go on with; one of removal in bulk where they would not end in time.
+
+        That is dear, but needs few programmes: it is better than everything hidden.
+        """
+        charged = {"rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
+        share, gap = 1 - self.options.schedule.bound_limit_share, self.budget.limits.gap
+        for slices in (2, 1):
+            before = self._open(first)
+            part = self.local(first.pattern, first.deviations, share / slices, gap, False, charged)
+            first = joined(first, part)
+            if first.safe or ended(first) or self.budget.exhausted:
+                return first
+            if self.options.choice.rough_speedup * (before - self._open(first)) < self._open(first):
+                break
+        bulk = replace(self, options=changed(self.options, "start.before_bulk_limit_share", 0.0))
+        return joined(first, bulk.by_witnesses(1.0, None, in_bulk=True))
+
+    def _open(self, result: SuppressionResult) -> int:
+        """Return how many questions the deviations of a result leave open under its pattern."""
+        judge = Witnesses(self.problem)
+        judge.offer_many(result.deviations)
+        return int((~judge.sweep(result.pattern)).sum())
+
     def _nearly_complete(self, first: SuppressionResult) -> bool:
         """Whether a pattern leaves little open of what primaries alone leave open, and answers enough to say so."""
-        judge, choice = Witnesses(self.problem), self.options.choice
-        at_first = int((~judge.sweep(self.problem.must_hide)).sum())
-        judge.offer_many(first.deviations)
-        left = int((~judge.sweep(first.pattern)).sum())
+        choice = self.options.choice
+        at_first = int((~Witnesses(self.problem).sweep(self.problem.must_hide)).sum())
+        left = self._open(first)
         return at_first - left >= choice.answered_questions and left < choice.open_share * at_first
 
     def _roughly(self, first: SuppressionResult) -> SuppressionResult:

@@ -135,3 +135,22 @@ def test_cells_that_nothing_protects_are_named() -> None:
     result = tp.suppress(unattainable, limits=Limits(work=30_000))
     assert result.status == "infeasible"
     assert {one.cell for one in result.unprotectable} == {int(problem.primaries[0])}
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_local_programmes_that_are_too_slow_for_the_rest_give_way_to_removal_in_bulk(seed: int) -> None:
+    problem = family("margins", seed, d=7, k=4, categories=3, records=500, tables=3)
+    slow = {
+        "choice.own_start_cells": 100,
+        "choice.probe_limit_share": 0.1,
+        "choice.answered_questions": 5,
+        "choice.open_share": 0.9,
+        "schedule.bound_limit_share": 0.95,
+    }
+    options = DEFAULTS
+    for name, value in slow.items():
+        options = changed(options, name, value)
+    result = tp.suppress(problem, limits=Limits(work=15_000), options=options)
+    assert result.method.startswith("auto: greedy, then exact")
+    assert result.cost < 0.12 * problem.weights[problem.may_hide & ~problem.must_hide].sum()
+    assert audit(problem, result.pattern, intervals=False).safe
