@@ -39,6 +39,8 @@ def optimise(model: Any, budget: Budget) -> None:
     >>> model.getObjVal()
     1.0
     """
+    from pyscipopt import SCIP_STAGE
+
     if budget.limits.work is not None or threading.current_thread() is not threading.main_thread():
         model.optimize()
         return
@@ -54,8 +56,10 @@ def optimise(model: Any, budget: Budget) -> None:
                 raised.append(error)
                 asked = True
             if asked:
-                with suppress(Exception):  # between some of its stages SCIP refuses; the next look asks again
-                    model.interruptSolve()
+                # between some of its stages SCIP refuses, and says so on stderr; the next look asks again
+                with suppress(Exception):
+                    if model.getStage() != SCIP_STAGE.INITSOLVE:
+                        model.interruptSolve()
 
     with _interrupts() as heard:
         watcher = threading.Thread(target=watch, args=(heard,), daemon=True)

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from pyscipopt import Model, quicksum
+from pyscipopt import SCIP_STAGE, Model, quicksum
 
 from tabprotect.solver.limits import Budget, Limits
 from tabprotect.solver.mip.scip import optimise
@@ -52,6 +52,9 @@ class Hesitant:
         self.asked = 0
         self.interrupted = threading.Event()
 
+    def getStage(self) -> int:
+        return int(SCIP_STAGE.SOLVING)
+
     def interruptSolve(self) -> None:
         self.asked += 1
         if self.asked < 3:
@@ -66,6 +69,26 @@ def test_scip_is_asked_again_when_it_refuses_to_stop() -> None:
     model = Hesitant()
     optimise(model, Budget(Limits(stop=lambda: True)))
     assert model.asked == 3
+
+
+class Starting(Hesitant):
+    """A model that begins to solve, when a request to stop is an error that SCIP itself prints."""
+
+    stages = 0
+
+    def getStage(self) -> int:
+        self.stages += 1
+        return int(SCIP_STAGE.INITSOLVE if self.stages < 3 else SCIP_STAGE.SOLVING)
+
+    def interruptSolve(self) -> None:
+        assert self.stages >= 3
+        self.interrupted.set()
+
+
+def test_scip_is_not_asked_while_it_begins_to_solve() -> None:
+    model = Starting()
+    optimise(model, Budget(Limits(stop=lambda: True)))
+    assert model.stages == 3
 
 
 def test_who_is_asked_whether_to_stop_and_fails_is_heard_once_scip_has_stopped() -> None:
