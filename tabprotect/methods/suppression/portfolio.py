@@ -199,13 +199,14 @@ class Portfolio:
         """
         charged = {"rebuild.charge_powers": self.options.local.rebuild.charge_powers[:1]}
         share, gap = 1 - self.options.schedule.bound_limit_share, self.budget.limits.gap
+        left = self._open(first)
         for slices in (2, 1):
-            before = self._open(first)
             part = self.local(first.pattern, first.deviations, share / slices, gap, False, charged)
             first = joined(first, part)
             if first.safe or ended(first) or self.budget.exhausted:
                 return first
-            if self.options.choice.rough_speedup * (before - self._open(first)) < self._open(first):
+            before, left = left, self._open(first)
+            if self.options.choice.rough_speedup * (before - left) < left:
                 break
         bulk = replace(self, options=changed(self.options, "start.before_bulk_limit_share", 0.0))
         return joined(first, bulk.by_witnesses(1.0, None, in_bulk=True))
@@ -214,12 +215,12 @@ class Portfolio:
         """Return how many questions the deviations of a result leave open under its pattern."""
         judge = Witnesses(self.problem)
         judge.offer_many(result.deviations)
-        return int((~judge.sweep(result.pattern)).sum())
+        return int((~judge.sweep(result.pattern, self.budget)).sum())
 
     def _nearly_complete(self, first: SuppressionResult) -> bool:
         """Whether a pattern leaves little open of what primaries alone leave open, and answers enough to say so."""
         choice = self.options.choice
-        at_first = int((~Witnesses(self.problem).sweep(self.problem.must_hide)).sum())
+        at_first = int((~Witnesses(self.problem).sweep(self.problem.must_hide, self.budget)).sum())
         left = self._open(first)
         return at_first - left >= choice.answered_questions and left < choice.open_share * at_first
 

@@ -198,10 +198,12 @@ def test_auto_begins_locally_with_workers_too(tmp_path: Path) -> None:
     assert found.method.startswith("auto: local, then recombination, then exact")
     assert found.safe
     assert found.cost == pytest.approx(alone.cost, rel=0.1)
-    # what the local bound counts depends on the workers, and with it where the search after it ends
-    assert found.work == pytest.approx(kept.work, rel=0.01)
+    # local programmes whose work is kept in a folder go in stages, which count other work than one go
     assert np.array_equal(found.pattern, kept.pattern)
     assert (found.status, found.cost, found.bound) == (kept.status, kept.cost, kept.bound)
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(2) as two:
+        same(found, suppress(problem, limits=limits, executor=one, options=SHORT_ROUNDS))
+        same(kept, suppress(problem, limits=limits, executor=two, resume=tmp_path / "s", options=SHORT_ROUNDS))
     same(kept, suppress(problem, limits=limits, resume=tmp_path / "r", options=SHORT_ROUNDS))
 
 

@@ -81,7 +81,8 @@ class ChoiceOptions(Stage):
     witness_limit_share : float, default 0.9
         Share of what is left of the limits after which what cheapest witnesses leave open is answered roughly, ...
     rough_speedup : float, default 2.0
-        ... or sooner, where the rest would take longer than that at so many times their rate of late.
+        ... or sooner, where the rest would take longer than that at so many times their rate of late. Local programmes
+        that would not answer the rest in time at so many times theirs give way to removal in bulk.
     trial_gain : float, default 0.5
         Share of the cost, by targets answered, below which cells are charged by what they cost alone: cheapest
         witnesses are the start then, not local programmes.

@@ -144,7 +144,8 @@ def exact(
     bound = reduction.constant + sum(s.bound for s in searches)
     if isinstance(result.cuts, BoundProof):
         bound = max(bound, float(result.cuts.bound))
-    met = inequalities_of(reduction, ((s.core, inequalities(s.cuts, s.core.n)) for s in searches))
+    # searches in rounds keep theirs to themselves
+    met = None if means else inequalities_of(reduction, ((s.core, inequalities(s.cuts, s.core.n)) for s in searches))
     return with_bound(replace(result, rows=learned, attacker_cuts=met), bound)
 
 

@@ -135,7 +135,7 @@ class State:
         return self._bare or 0
 
     def forget(self) -> None:
-        """Forget bound and rows: they were found before it was known that some questions have no answer."""
+        """Forget bound, rows and cuts: they were found before it was known that some questions have no answer."""
         self.bound, self.relaxation, self.known = 0.0, None, None
         self.cuts.clear()
         self.credit = BoundCredit(self.options.schedule)
