@@ -111,14 +111,17 @@ class Search(State):
             idle = 0 if self.cost < before else idle + 1
 
     @property
+    def is_clean(self) -> bool:
+        """True unless there is a first pattern that is not cleaned up yet."""
+        return self.improver is None or self.best is None or self._cleaned
+
+    @property
     def to_clean_up(self) -> bool:
         """True while the first pattern is not cleaned up, and costs far more than the bound.
 
         No proof is near there, and what is hidden without need is most of the gap that can be closed soon.
         """
-        if self.improver is None or self.best is None or self._cleaned:
-            return False
-        return self.cost - self.bound > self.options.schedule.far_gap * self.cost
+        return not self.is_clean and self.cost - self.bound > self.options.schedule.far_gap * self.cost
 
     def step(self, budget: Budget) -> bool:
         """Solve one pool and learn from its solutions; False when it was cut short."""

@@ -30,7 +30,7 @@ def go_on(
 ) -> None:
     """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case.
 
-    It ends before that where it stalls (`stall_limit_share`).
+    It ends before that where it stalls (`stall_limit_share`), unless a pattern is not cleaned up yet.
     """
     report = reporter(searches, constant, budget)
     report("start")
@@ -45,7 +45,8 @@ def go_on(
         open_ = [s for s in searches if not s.done and s.relaxation is not None]
         gap = sum(s.cost - s.bound for s in open_)
         cost = _cost(searches, constant)
-        if not open_ or gap <= budget.limits.gap * cost or stall.reached(cost):
+        stalled = stall.reached(cost) and all(s.is_clean for s in open_)
+        if not open_ or gap <= budget.limits.gap * cost or stalled:
             return
         worst = max(open_, key=lambda s: s.cost - s.bound)
         before = meter(budget)

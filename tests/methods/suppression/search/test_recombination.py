@@ -8,12 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tabprotect.attack.witness import Witnesses
 from tabprotect.instances.families import family
 from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.methods.suppression.search import recombination
 from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.search.recombination import recombined
+from tabprotect.methods.suppression.start.cleanup import clean
 from tabprotect.problem import Status
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
@@ -131,3 +134,15 @@ def test_a_search_that_stalls_leaves_the_rest_of_its_limits():
     assert not result.stopped
     assert ended.work < 0.75 * whole.work
     assert kept.cost <= result.cost <= first.cost
+
+
+def test_a_search_does_not_stall_before_its_pattern_is_cleaned_up():
+    problem = family("thin", 1, sizes=(6, 6, 6))
+    first = greedy(problem, restarts=0, cleanup=0.0)
+    at_once = changed(changed(Options(), "schedule.stall_limit_share", 0.0), "schedule.stall_gain", 1.0)
+    options = changed(at_once, "schedule.cleanup_limit_share", 0.0)
+    result = recombined(problem, [first.pattern], Budget(Limits(work=200_000)), options=options)
+    assert result.cost < 0.9 * first.cost
+    assert not result.stopped
+    rest = clean(Witnesses(problem), result.pattern, Budget())
+    assert rest.tolist() == result.pattern.tolist()
