@@ -33,7 +33,7 @@ class StartOptions(Stage):
         Exposures up to which a pattern has few.
     useless_exposed_share : float, default 0.5
         Share of the exposures without any secondary beyond which a pool that leaves them is of no use.
-    before_bulk_limit_share : float, default 0.3
+    before_bulk_limit_share : float, default 0.8
         Share of the limits that cheapest witnesses may take where removal in bulk is to follow if they do not end.
     bulk_limit_share : float, default 0.9
         Share of the limits for taking out in bulk where cheapest witnesses took too long.
@@ -51,7 +51,7 @@ class StartOptions(Stage):
     patient_limit_share: float = number(0.003, most=1)
     few_exposures: int = number(3)
     useless_exposed_share: float = number(0.5, most=1)
-    before_bulk_limit_share: float = number(0.3, most=1)
+    before_bulk_limit_share: float = number(0.8, most=1)
     bulk_limit_share: float = number(0.9, most=1)
     late_limit_share: float = number(0.02, most=1)
     attacker_targets: int = number(3000)
