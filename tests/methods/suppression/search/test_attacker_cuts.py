@@ -53,7 +53,7 @@ def test_what_greedy_met_holds_for_every_safe_pattern_and_leaves_the_optimum_as_
             assert (slack(first, whole) >= -1e-7).all()
             met += rows.matrix.shape[0]
     assert refused
-    assert met > examples(25, 300)
+    assert met > examples(40, 500)
 
 
 def test_a_search_gives_its_cuts_on_to_the_next_one() -> None:
