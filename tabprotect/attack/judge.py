@@ -57,8 +57,8 @@ class Judge(Protocol):
         """Store circuits of the hidden cells, all or those that move the cell of one of some questions."""
         ...
 
-    def offer(self, deviation: Deviation) -> Ints:
-        """Store a deviation after checking it; return the questions that it answers alone."""
+    def offer(self, *deviations: Deviation) -> Ints:
+        """Store deviations after checking them; return the questions that one part of them answers alone."""
         ...
 
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints: ...

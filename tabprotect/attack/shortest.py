@@ -136,6 +136,5 @@ def offer_shortest(judge: Judge, region: Region, asked: Ints, known: Ints, budge
             if z is None:
                 continue
             moved = np.abs(z) > MULTIPLIER
-            for each in (z[moved], -z[moved]):
-                judge.offer(Deviation(cells[moved], each))
+            judge.offer(*(Deviation(cells[moved], each) for each in (z[moved], -z[moved])))
     return len(asked) > 0

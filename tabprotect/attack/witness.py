@@ -27,6 +27,7 @@ from tabprotect.attack.region import Region
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.connected import connected
 from tabprotect.solver.limits import Budget
+from tabprotect.solver.ranges import entries_of
 from tabprotect.solver.tolerances import MULTIPLIER
 
 __all__ = ["Deviation", "Exposure", "Key", "Multipliers", "Witnesses", "capacity", "keys"]
@@ -198,13 +199,22 @@ class Witnesses:
         cell, side = self.questions.cell, self.questions.side
         return [Key(attacker, int(cell[k]), int(side[k])) for attacker, left in run.contested() for k in left.tolist()]
 
-    def offer(self, deviation: Deviation) -> Ints:
-        """Store a deviation found elsewhere after checking it; return the (public) questions that it answers alone."""
-        inside = self._movable[deviation.cells]
-        cells = deviation.cells[inside]
-        z = np.clip(deviation.z[inside], -self._down[cells], self._up[cells])
-        order = np.argsort(cells)
-        return self._store(cells[order], z[order][None])
+    def offer(self, *deviations: Deviation) -> Ints:
+        """Store deviations found elsewhere after checking them, each split into parts that no equation joins.
+
+        Returns
+        -------
+        ndarray of int
+            The (public) questions that one part answers alone.
+        """
+        owner = np.repeat(np.arange(len(deviations)), [len(d.cells) for d in deviations])
+        cells = np.concatenate([np.zeros(0, np.int64), *(d.cells for d in deviations)])
+        z = np.concatenate([np.zeros(0), *(d.z for d in deviations)])
+        order = np.lexsort((cells, owner))
+        order = order[self._movable[cells[order]]]
+        cells, owner = cells[order], owner[order]
+        z = np.clip(z[order], -self._down[cells], self._up[cells])
+        return self._store(cells, z[None], np.searchsorted(owner, np.arange(len(deviations) + 1)))
 
     def offer_many(self, deviations: Sequence[Deviation]) -> None:
         """Do what `offer_all` does with deviations that stand by themselves."""
@@ -283,15 +293,22 @@ class Witnesses:
             factor = min(float(np.min(room / np.abs(values[cells]))), 2.0 ** np.ceil(np.log2(max(widest, 1.0))))
             self.offer(Deviation(cells, sign * factor * values[cells]))
 
-    def _store(self, cells: Ints, z: Floats) -> Ints:
-        """Split deviations of the same cells, one a row, into parts that no equation joins; keep those that answer."""
+    def _store(self, cells: Ints, z: Floats, ends: Ints) -> Ints:
+        """Split deviations into parts that no equation joins; keep those that answer.
+
+        Parameters
+        ----------
+        cells : ndarray of int, shape (entries,)
+            Deviation k moves those from ``ends[k]`` to ``ends[k + 1]``, ascending.
+        z : ndarray of float, shape (variants, entries)
+            Several movements of the same cells.
+        ends : ndarray of int, shape (deviations + 1,)
+        """
         A, n = self._columns, len(cells)
-        starts = A.indptr[cells].astype(np.int64)
-        sizes = A.indptr[cells + 1] - starts
-        ends = np.cumsum(sizes)
+        entry, sizes = entries_of(A.indptr, cells)
         column = np.repeat(np.arange(n), sizes)
-        entry = np.arange(len(column)) + (starts - ends + sizes)[column]
-        rows, local = np.unique(A.indices[entry], return_inverse=True)
+        owner = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        rows, local = np.unique(A.indices[entry] + A.shape[0] * owner[column], return_inverse=True)
         off = [np.bincount(local, A.data[entry] * each[column], len(rows)) for each in z]
         label = connected(column, n + local, n + len(rows))
         worst = np.zeros((int(label.max(initial=-1)) + 1, len(z)))
@@ -305,4 +322,5 @@ class Witnesses:
         """Keep the answer of a programme as witnesses, and turned round."""
         moved = np.abs(x) > MULTIPLIER
         cells, z = region.cells[programme.columns[moved]], x[moved] * programme.unit
-        return self._store(cells, np.clip([z, -z] if turned else [z], -self._down[cells], self._up[cells]))
+        both = np.clip([z, -z] if turned else [z], -self._down[cells], self._up[cells])
+        return self._store(cells, both, np.array([0, len(cells)]))

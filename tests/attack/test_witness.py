@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.optimize import linprog
 
 from tabprotect.attack.attackers import AttackProgramme
@@ -318,6 +318,25 @@ def test_a_deviation_is_stored_once_however_often_it_is_offered() -> None:
     assert len(judge.pool) == 2
     assert answered[0] == answered[1] != []
     assert judge.stored(np.array([False, True, True])).all()
+
+
+def test_deviations_offered_together_are_split_and_stored_as_those_offered_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    A = sparse.block_diag([grid((3, 3)), grid((2, 4))])
+    problem = Problem.from_arrays(A, np.full(A.shape[1], 9.0), primary=[5, 6, 22, 24], lpl=0.01, upl=0.01)
+    basis = linalg.null_space(A.toarray())
+    cells = np.arange(A.shape[1])
+    found = [Deviation(cells, basis @ rng.normal(size=basis.shape[1])) for _ in range(5)]
+    found.append(Deviation(cells[::-1], found[0].z[::-1]))
+    together, alone = Witnesses(problem), Witnesses(problem)
+    answered = np.unique(together.offer(*found))
+    np.testing.assert_array_equal(answered, np.unique(np.concatenate([alone.offer(d) for d in found])))
+    assert len(answered) == 8
+    assert len(together.pool) == len(alone.pool) == 10
+    for k in range(10):
+        for one, other in zip(together.pool[k], alone.pool[k], strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert len(together.offer()) == 0
 
 
 def test_what_a_budget_leaves_open_is_named_once_a_question_unless_every_attacker_is_asked_for() -> None:

@@ -57,8 +57,7 @@ def complete(
         Judged on the whole problem; without a bound.
     """
     judge, repair = Witnesses(problem), repair or budget
-    for deviation in witnesses:
-        judge.offer(deviation)
+    judge.offer(*witnesses)
     reduction = reduce_problem(problem)
     start = pattern & problem.may_hide
     opened = int((start & ~problem.must_hide).sum())

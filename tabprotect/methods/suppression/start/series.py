@@ -12,11 +12,16 @@ from tabprotect.attack.region import open_region
 from tabprotect.attack.witness import Deviation, Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, ConstructionOptions
 from tabprotect.solver.exact.elimination import eliminate
+from tabprotect.solver.tolerances import CIRCUIT_ENTRY, LEVEL
 
 __all__ = ["Series", "reroute", "series"]
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+_NO_ROOM = 1e100
+"""Stands for 1 / 0."""
 
 
 class Series(NamedTuple):
@@ -91,34 +96,42 @@ def reroute(judge: Witnesses, pattern: Bools, gone: Ints, options: ConstructionO
     found = [pool[int(k)] for k in through]
     cells, place = np.unique(np.concatenate([d.cells for d in found]), return_inverse=True)
     row = np.repeat(np.arange(len(found)), [len(d.cells) for d in found])
-    Z = np.asarray(
-        sparse.coo_array((np.concatenate([d.z for d in found]), (row, place)), shape=(len(found), len(cells))).toarray()
-    )
-    up, down = problem.up[cells], problem.down[cells]
+    Z = sparse.coo_array((np.concatenate([d.z for d in found]), (row, place)), shape=(len(found), len(cells))).toarray()
     here = np.isin(cells, gone)
-    pivot = np.flatnonzero(here)[0]
-    inside = np.isin(q.cell[lost], cells)
-    lost = lost[inside]
-    target = np.searchsorted(cells, q.cell[lost])
-    side, need = q.side[lost], q.need[lost]
-    moving = np.flatnonzero(Z[:, pivot])
-    size = np.abs(Z[moving]).max(axis=1) / np.abs(Z[moving, pivot])
+    room = _inverse(problem.up[cells]), _inverse(problem.down[cells])
+    lost = lost[np.isin(q.cell[lost], cells)]
+    target, side, need = np.searchsorted(cells, q.cell[lost]), q.side[lost], q.need[lost] * (1 - LEVEL)
     open_ = np.ones(len(lost), dtype=bool)
-    for way in moving[np.argsort(size, kind="stable")][: options.reroutes].tolist():
-        around = Z - np.outer(Z[:, pivot] / Z[way, pivot], Z[way])
+    detours: list[Deviation] = []
+    pivot = Z[:, np.flatnonzero(here)[0]]
+    moving = np.flatnonzero(pivot)
+    size = np.abs(Z[moving]).max(axis=1)
+    noise = CIRCUIT_ENTRY * size.max(initial=0.0)
+    for way in moving[np.argsort(size / np.abs(pivot[moving]), kind="stable")][: options.reroutes].tolist():
+        factor = pivot / pivot[way]
+        moved = side * (Z[:, target] - np.outer(factor, Z[way, target]))
+        far = np.flatnonzero(((np.abs(moved) >= need) & open_).any(axis=1))
+        around = Z[far] - np.outer(factor[far], Z[way])
         around[:, here] = 0.0
-        around[np.abs(around) < 1e-9 * np.abs(Z).max()] = 0.0
-        both = np.concatenate((around, -around))
-        with np.errstate(divide="ignore", invalid="ignore"):  # a bound of zero shrinks to nothing
-            shrink = np.where(both > 0, up / both, np.where(both < 0, down / -both, np.inf)).min(axis=1)
-        shrink = np.minimum(shrink, 1.0)
-        reach = (both[:, target] * side * shrink[:, None] >= need) & open_
+        around[np.abs(around) < noise] = 0.0
+        excess = np.concatenate((_excess(around, *room), _excess(around, *reversed(room))))
+        reach = (np.concatenate((moved[far], -moved[far])) >= need * excess[:, None]) & open_
         while reach.any():
             best = int(np.argmax(reach.sum(axis=1)))
-            z = both[best] * shrink[best]
-            moved = np.flatnonzero(z)
-            judge.offer(Deviation(cells[moved], z[moved]))
+            z = (1 if best < len(far) else -1) * around[best % len(far)] / excess[best]
+            detours.append(Deviation(cells[z != 0], z[z != 0]))
             open_ &= ~reach[best]
             reach &= open_
         if not open_.any():
-            return
+            break
+    judge.offer(*detours)
+
+
+def _inverse(bound: Floats) -> Floats:
+    """1 / bound, large where there is no room."""
+    return np.asarray(np.divide(1.0, bound, out=np.full(len(bound), _NO_ROOM), where=bound > 0))
+
+
+def _excess(z: Floats, up: Floats, down: Floats) -> Floats:
+    """How many times too large each row is for bounds with these inverses; 1 where it is within them."""
+    return np.asarray(np.maximum(z * up, z * -down).max(axis=1, initial=1.0), np.float64)
