@@ -14,6 +14,7 @@ from tabprotect.attack.attackers import AttackProgramme, unit_of
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
 from tabprotect.attack.grouping import batches, by_level
 from tabprotect.attack.judge import Judge
+from tabprotect.attack.kept import KeptProgrammes
 from tabprotect.attack.keys import Key
 from tabprotect.attack.region import Region, open_region
 from tabprotect.solver.limits import Budget
@@ -25,9 +26,6 @@ __all__ = ["Asking"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-
-_KEPT = 16
-"""So many programmes are kept for the next attacker."""
 
 _JOINT_CAP = 2.0**10
 _SINGLE_CAPS = (2.0**20, 2.0**36, np.inf)
@@ -66,36 +64,33 @@ class Asking:
         self.answered = judge.pool.answered(self.valid)
         if -1 in judge._dismissed:
             self.answered = self.answered | judge._dismissed[-1]
-        self._region: Region | None = None
-        self._programmes: dict[tuple[bytes, bool], AttackProgramme] = {}
+        self._kept: KeptProgrammes | None = None
 
     @property
-    def region(self) -> Region:
-        """The hidden cells that can move in the eyes of the public."""
-        if self._region is None:
-            self._region = open_region(self.judge._columns, np.flatnonzero(self.hidden))
-        return self._region
-
-    def _without(self, known: Ints) -> Region:
-        """The part of the region that can move although some cells are known, as far as they are felt."""
-        mine = np.isin(self.region.cells, known)
-        touched = np.isin(self.region.component, self.region.component[mine]) & ~mine
-        return open_region(self.judge._columns, self.region.cells[touched])
+    def kept(self) -> KeptProgrammes:
+        """The programmes of this pattern, or of one around it."""
+        if self._kept is None:
+            self._kept = self.judge.kept(self.hidden)
+        return self._kept
 
     def _ask(self, left: Ints, attacker: int, known: Ints) -> Iterator[tuple[int, Exposure]]:
         """Answer questions for one attacker by programmes; yield what stays exposed.
 
-        What he knows leaves the region that he asks about; the programmes are those of the public, with it fixed.
+        The programmes are those of the public, for this pattern or one around it, with what he knows fixed.
         """
-        q, region = self.judge.questions, self.region
-        free = self._without(known) if len(known) else region
-        _, inside = free.places(q.cell[left])
+        q, region = self.judge.questions, self.kept.region
+        known = np.concatenate((known, self.kept.published(self.hidden)))
+        felt = np.isin(region.component, region.component[np.isin(region.cells, known)])
+        free = region
+        place, inside = region.places(q.cell[left])
+        if felt.any():
+            free = open_region(self.judge._columns, region.cells[felt & ~np.isin(region.cells, known)])
+            inside[inside] = ~felt[place[inside]] | free.places(q.cell[left[inside]])[1]
         for question in left[~inside].tolist() if self.alone else ():
             yield question, self._fixed(free, question, attacker)
             if self.stop:
                 return
-        left = left[inside]
-        component = region.component[np.searchsorted(region.cells, q.cell[left])]
+        left, component = left[inside], region.component[place[inside]]
         order = np.argsort(component, kind="stable")
         size = np.bincount(region.component, minlength=region.n_components)
         for batch in batches(component[order], size):
@@ -109,25 +104,18 @@ class Asking:
                         return
 
     def programme(self, columns: Ints, known: Ints, unit: float, cap: float) -> AttackProgramme:
-        """Return the programme of some columns of the region, for an attacker: the last one of these columns, restated.
-
-        From the basis of another attacker it is a few iterations, from none as many as there are equations.
-        """
-        judge, cells = self.judge, self.region.cells[columns]
-        fixed = np.flatnonzero(np.isin(cells, known))
-        key = columns.tobytes(), bool(np.isinf(cap))
-        if key in self._programmes:
-            self._programmes[key] = found = self._programmes.pop(key)
-        else:
+        """Return the programme of some columns of the region for an attacker: the last one of these, restated."""
+        judge, region = self.judge, self.kept.region
+        cells, capped = region.cells[columns], bool(np.isfinite(cap))
+        found = self.kept.find(columns, capped)
+        if found is None:
             judge.programmes += 1
             down, up = judge._down[cells], judge._up[cells]
             found = AttackProgramme(
-                self.region, columns, down, up, unit, cap, presolve=judge.presolve, patience=judge.patience
+                region, columns, down, up, unit, cap, presolve=judge.presolve, patience=judge.patience
             )
-            if len(self._programmes) >= _KEPT:
-                self._programmes.pop(next(iter(self._programmes)))
-            self._programmes[key] = found
-        found.restate(fixed, unit, cap)
+            self.kept.keep(found, capped)
+        found.restate(np.flatnonzero(np.isin(cells, known)), unit, cap)
         return found
 
     def _fixed(self, region: Region, question: int, attacker: int) -> Exposure:
@@ -147,9 +135,9 @@ class Asking:
 
     def complete(self, region: Region, proof: Multipliers, cell: int) -> Multipliers:
         """Add multipliers of the equations that fix peeled cells, so that those cost nothing in the proof."""
-        if region is not self.region:
+        if region is not self.kept.region:
             proof = self._complete(region, proof, cell)
-        return self._complete(self.region, proof, cell)
+        return self._complete(self.kept.region, proof, cell)
 
     def _complete(self, region: Region, proof: Multipliers, cell: int) -> Multipliers:
         if not len(region.peeled):
@@ -174,7 +162,7 @@ class _Group:
     def __init__(self, check: Asking, columns: Ints, asked: Ints, attacker: int, known: Ints) -> None:
         self.check = check
         self.judge = check.judge
-        self.region = check.region
+        self.region = check.kept.region
         self.columns = columns
         self.attacker = attacker
         self.known = known

@@ -75,6 +75,11 @@ class AttackProgramme:
     presolve : bool
         Presolve before the first solution, if the programme is large; later ones begin with its basis.
     patience : Patience
+
+    Attributes
+    ----------
+    fixed : ndarray of int
+        Positions in `columns` of the cells that do not move.
     """
 
     def __init__(
@@ -116,10 +121,15 @@ class AttackProgramme:
             tolerance=LP_FEASIBILITY,
         )
         # interior point is at a loss with numbers of all sizes in one programme
-        patient = len(columns) <= patience.small or math.isinf(cap)
-        self._patience = math.inf if patient else max(patience.iterations * len(rows), patience.least)
-        self._others: list[Literal["ipm", "simplex"]] = [] if patient else ["ipm", "simplex"]
-        self._targets = self._fixed = np.zeros(0, np.int64)
+        self._patient = len(columns) <= patience.small or math.isinf(cap)
+        self._patience = math.inf if self._patient else max(patience.iterations * len(rows), patience.least)
+        self._others: list[Literal["ipm", "simplex"]] = [] if self._patient else ["ipm", "simplex"]
+        self._targets = self.fixed = np.zeros(0, np.int64)
+
+    @property
+    def slow(self) -> bool:
+        """Whether a solution took too long from the last basis, so that all later ones may take as long as they do."""
+        return math.isinf(self._patience) and not self._patient
 
     def restate(self, fixed: Ints, unit: float, cap: float) -> None:
         """Go over to another intruder, and to other units; the next solution begins with the last basis.
@@ -132,19 +142,19 @@ class AttackProgramme:
             As before; a finite cap stays finite.
         """
         same = (unit, cap) == (self.unit, self.cap)
-        if same and np.array_equal(fixed, self._fixed):
+        if same and np.array_equal(fixed, self.fixed):
             return
         self._lp.set_costs(self._targets, np.zeros(len(self._targets)))
         changed = np.arange(len(self.columns))
         if same:
-            changed = np.concatenate((self._targets, self._fixed, fixed))
+            changed = np.concatenate((self._targets, self.fixed, fixed))
         down, up = (bound[changed] for bound in self._bounds)
         self._down[changed], self._up[changed] = np.minimum(down, cap) / unit, np.minimum(up, cap) / unit
         self._down[fixed] = self._up[fixed] = 0.0
         changed = np.unique(changed)
         self._lp.set_bounds(changed, -self._down[changed], self._up[changed])
         self.unit, self.cap = unit, cap
-        self._targets, self._fixed = np.zeros(0, np.int64), fixed
+        self._targets, self.fixed = np.zeros(0, np.int64), fixed
 
     def solve(self, targets: Ints, sides: Ints, levels: Floats, budget: Budget, *, both: bool = False) -> LpSolution:
         """Maximise sum of side * z / level over the targets, no target moving further to its side than its level.

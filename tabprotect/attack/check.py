@@ -11,6 +11,7 @@ from scipy import sparse
 from tabprotect.attack.asking import Asking
 from tabprotect.attack.exposure import Exposure
 from tabprotect.attack.judge import Judge
+from tabprotect.attack.region import open_region
 from tabprotect.attack.shortest import offer_shortest
 from tabprotect.solver.limits import Budget
 
@@ -146,11 +147,12 @@ class Check(Asking):
 
     def _shortest(self, contested: list[Open]) -> bool:
         """Find a deviation of few cells for each question that many attackers ask; tell whether any was looked for."""
-        if len(contested) <= TOGETHER or len(self.region.cells) > _CIRCUIT_CELLS or self.budget.exhausted:
+        if len(contested) <= TOGETHER or self.hidden.sum() > _CIRCUIT_CELLS or self.budget.exhausted:
             return False
+        region = open_region(self.judge._columns, np.flatnonzero(self.hidden))
         asked, attackers = np.unique(np.concatenate([left for _, left in contested]), return_counts=True)
         known = np.unique(np.concatenate([self.judge._known[attacker] for attacker, _ in contested]))
-        return offer_shortest(self.judge, self.region, asked[attackers > TOGETHER], known, self.budget)
+        return offer_shortest(self.judge, region, asked[attackers > TOGETHER], known, self.budget)
 
     def contested(self) -> Iterator[Open]:
         """Attackers and the questions that no stored witness answers for them."""

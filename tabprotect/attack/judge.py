@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.attackers import AttackProgramme, Patience
+from tabprotect.attack.kept import KeptProgrammes
 from tabprotect.attack.keys import Questions
 from tabprotect.attack.pool import Deviation, Pool
 from tabprotect.attack.region import Region
@@ -52,6 +53,10 @@ class Judge(Protocol):
     _known: tuple[Ints, ...]
     _unasked: tuple[Ints, ...]
     _dismissed: dict[int, Bools]
+
+    def kept(self, hidden: Bools) -> KeptProgrammes:
+        """Return the programmes of a pattern, or of one around it."""
+        ...
 
     def offer_circuits(self, pattern: Bools, budget: Budget | None = None, *, asked: Ints | None = None) -> None:
         """Store circuits of the hidden cells, all or those that move the cell of one of some questions."""

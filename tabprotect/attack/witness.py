@@ -21,6 +21,7 @@ from tabprotect.attack.attackers import PATIENCE, AttackProgramme, Patience
 from tabprotect.attack.check import Check
 from tabprotect.attack.circuits import circuits
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
+from tabprotect.attack.kept import KeptProgrammes
 from tabprotect.attack.keys import Key, Questions, keys
 from tabprotect.attack.pool import Deviation, Pool
 from tabprotect.attack.region import Region
@@ -94,6 +95,14 @@ class Witnesses:
         )
         self._last = np.zeros(problem.n_cells, bool)
         self._dismissed: dict[int, Bools] = {}
+        self._kept: KeptProgrammes | None = None
+
+    def kept(self, hidden: Bools) -> KeptProgrammes:
+        """Return the programmes of a pattern, or those of the last check where its pattern lies closely around."""
+        if self._kept is None or not self._kept.serve(hidden):
+            self._kept = KeptProgrammes(self._columns, hidden)
+        self._kept.drop_slow()
+        return self._kept
 
     def dismiss(self, key: Key) -> None:
         """Never ask this question again (a public one: of no attacker): it is known to have no answer."""
@@ -321,6 +330,7 @@ class Witnesses:
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints:
         """Keep the answer of a programme as witnesses, and turned round."""
         moved = np.abs(x) > MULTIPLIER
+        moved[programme.fixed] = False
         cells, z = region.cells[programme.columns[moved]], x[moved] * programme.unit
         both = np.clip([z, -z] if turned else [z], -self._down[cells], self._up[cells])
         return self._store(cells, both, np.array([0, len(cells)]))
