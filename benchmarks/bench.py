@@ -27,9 +27,10 @@ from tabprotect.attack.audit import audit
 from tabprotect.errors import InputError, TabprotectError, did_you_mean
 from tabprotect.formats import read_instance
 from tabprotect.instances import index, load
-from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression import suppress
+from tabprotect.methods.suppression.suppress import check_method
 from tabprotect.problem import Problem
-from tabprotect.solver.limits import Limits, Progress
+from tabprotect.solver.limits import Progress
 from tabprotect.solver.mip.pool import pool_solver
 
 SETS = ("csplib", "families", "quick")
@@ -74,6 +75,7 @@ class Asked:
     seconds: float
     seed: int
     engine: str
+    method: str = "exact"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,7 @@ def cases(which: str, folder: str | Path | None = None, names: Sequence[str] = (
 
 
 def solve(asked: Asked) -> Ours:
-    """Run our engine."""
+    """Run one of our methods."""
     trace: list[tuple[float, float | None, float | None]] = []
     started = time.monotonic()
 
@@ -156,7 +158,9 @@ def solve(asked: Asked) -> Ours:
     problem = asked.case.problem()
     _load(asked.engine)
     started = time.monotonic()
-    r = exact(problem, engine=asked.engine, limits=Limits(seconds=asked.seconds), seed=asked.seed, progress=note)
+    r = suppress(
+        problem, method=asked.method, engine=asked.engine, limits=asked.seconds, seed=asked.seed, progress=note
+    )
     return Ours(r.pattern, r.status, r.cost, r.bound, time.monotonic() - started, tuple(trace))
 
 
@@ -167,7 +171,11 @@ def _load(engine: str) -> None:
     A += [[-1, 0, 0, 1, 0, 0, 1, 0, 0], [0, -1, 0, 0, 1, 0, 0, 1, 0], [0, 0, -1, 0, 0, 1, 0, 0, 1]]
     pool_solver(engine)
     for _ in range(WARM):
-        exact(Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1), engine=engine)
+        suppress(
+            Problem.from_arrays(A, [20, 9, 11, 8, 3, 5, 12, 6, 6], primary=[4], lpl=1, upl=1),
+            method="exact",
+            engine=engine,
+        )
 
 
 def judged(problem: Problem, pattern: npt.NDArray[np.bool_]) -> tuple[float | None, str]:
@@ -269,6 +277,7 @@ def run(
     seeds: Sequence[int],
     other: Peer | None,
     engine: str = "scip",
+    method: str = "exact",
     ours: Callable[[Asked], Ours] = solve,
 ) -> Iterator[Row]:
     """Yield the rows as they come."""
@@ -276,7 +285,7 @@ def run(
         for case in chosen:
             first: Row | None = None
             for seed in seeds:
-                asked = Asked(case, seconds, seed, engine)
+                asked = Asked(case, seconds, seed, engine, method)
                 row = compare(asked, lambda a: worker.ask(a, a.seconds), other, first)
                 first = first or row
                 yield in_unit(row, case.factor)
@@ -309,18 +318,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", default="0", help="such as 0,1,2")
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="other order of cells, other unit of weights")
     parser.add_argument("--engine", default="scip", help="scip or highs (scip)")
+    parser.add_argument("--method", default="exact", help="of tabprotect.suppress, such as auto (exact)")
     parser.add_argument("--out", default="build/bench.csv", help="table; .json, .md and .svg are written beside it")
     given = parser.parse_args(arguments)
     if not all(seed.isdecimal() for seed in given.seeds.split(",")):
         raise InputError(f"--seeds takes whole numbers with commas between them, not '{given.seeds}'")
     seeds = [int(seed) for seed in given.seeds.split(",")]
+    check_method(given.method, given.engine)
     pool_solver(given.engine)
     chosen = [replace(case, shuffle=given.shuffle) for case in cases(given.which, given.folder, given.names)]
     other = None if given.against is None else peer(given.against)
     rows: list[Row] = []
-    facts = {"set": given.which, "time limit": given.time_limit, "seeds": seeds, "engine": given.engine}
+    facts = {"set": given.which, "time limit": given.time_limit, "seeds": seeds, "method": given.method}
+    facts["engine"] = given.engine
     facts |= {} if given.shuffle is None else {"shuffle": given.shuffle}
-    for row in run(chosen, given.time_limit, seeds, other, given.engine):
+    for row in run(chosen, given.time_limit, seeds, other, given.engine, given.method):
         rows.append(row)
         print(line(row), flush=True)
         write(given.out, [asdict(row) for row in rows], facts)
