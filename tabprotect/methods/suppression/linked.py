@@ -18,6 +18,7 @@ from tabprotect.methods.suppression.portfolio import ended
 from tabprotect.methods.suppression.postsolve.completion import complete
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.search.known import Known
 from tabprotect.methods.suppression.suppress import suppress
 from tabprotect.problem import Problem, need_problem
 from tabprotect.seeds import Seed, as_seed
@@ -127,7 +128,9 @@ def suppress_linked(
     if alone or not first.safe or ended(first):
         return first
     with budget.run() as rest:
-        return joined(first, exact(problem, limits=rest, seed=seed, start=first.pattern, means=means, options=options))
+        return joined(
+            first, exact(problem, limits=rest, seed=seed, known=Known(first.pattern), means=means, options=options)
+        )
 
 
 def _passes(

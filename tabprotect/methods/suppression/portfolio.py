@@ -18,11 +18,11 @@ from tabprotect.methods.suppression.options import Options, changed
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.methods.suppression.search.known import Known
 from tabprotect.methods.suppression.search.recombination import recombined
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import meter, meter_left
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["Portfolio", "ended"]
@@ -70,13 +70,7 @@ class Portfolio:
             least = choice.local_slice_share if self.problem.attackers else 1 - choice.inside_limit_share
         return left > least * (meter(self.budget) + left)
 
-    def exact(
-        self,
-        start: Bools | None,
-        rows: Inequalities | None,
-        deviations: Sequence[Deviation] = (),
-        attacker_cuts: Inequalities | None = None,
-    ) -> SuppressionResult:
+    def exact(self, known: Known) -> SuppressionResult:
         """Search with a bound, as far as the limits go."""
         with self.budget.run() as rest:
             return exact(
@@ -84,10 +78,7 @@ class Portfolio:
                 limits=rest,
                 seed=self.seed,
                 engine=self.engine,
-                start=start,
-                deviations=deviations,
-                rows=rows,
-                attacker_cuts=attacker_cuts,
+                known=known,
                 means=self.means or Means(),
                 options=self.options,
             )
@@ -285,8 +276,9 @@ class Portfolio:
                 part,
                 seed=self.seed,
                 engine=self.engine,
-                deviations=[d for one in parents for d in one.deviations],
-                attacker_cuts=best.attacker_cuts,
+                known=Known(
+                    deviations=[d for one in parents for d in one.deviations], attacker_cuts=best.attacker_cuts
+                ),
                 options=changed(self.options, "schedule.stall_limit_share", choice.inside_stall_share),
             )
         return joined(best, found)

@@ -84,6 +84,8 @@ class SuppressionResult:
         What an exact search found out about the cheapest patterns, for the next one to begin with.
     attacker_cuts : Inequalities or None
         What clean-ups met, for those of another search of the same problem: each holds for every safe pattern.
+    cleaned : bool
+        Whether the search tried to publish each secondary of its pattern by itself, so that another need not.
     """
 
     problem: Problem = field(repr=False)
@@ -102,6 +104,7 @@ class SuppressionResult:
     deviations: tuple[Deviation, ...] = field(default=(), repr=False)
     rows: Inequalities | None = field(default=None, repr=False)
     attacker_cuts: Inequalities | None = field(default=None, repr=False)
+    cleaned: bool = field(default=False, repr=False)
 
     def __repr__(self) -> str:
         cells = self.problem.n_cells - self.problem.sums

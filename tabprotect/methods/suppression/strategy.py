@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.choice import begins, choose
 from tabprotect.methods.suppression.merge import joined
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.portfolio import Portfolio, ended
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
+from tabprotect.methods.suppression.search.known import UNKNOWN, Known
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import meter_left
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.mip.pool import pool_solver
-from tabprotect.solver.mip.rows import Inequalities
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["automatic", "because", "by_root_solve"]
@@ -37,9 +37,7 @@ def automatic(
     seed: int,
     progress: Callable[[Progress], None] | None = None,
     engine: str,
-    start: Bools | None,
-    deviations: Sequence[Deviation] = (),
-    rows: Inequalities | None = None,
+    known: Known = UNKNOWN,
     means: Means | None = None,
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
@@ -54,15 +52,17 @@ def automatic(
     ----------
     As in `tabprotect.methods.suppression.suppress`.
     """
-    budget = Budget.of(limits, progress)
+    budget, start = Budget.of(limits, progress), known.start
     run = Portfolio(problem, budget, seed, engine, means, options)
     method, why = choose(problem, options)
     if method == "exact" and begins(problem, options) == "exact":
-        return because(run.exact(start, rows, deviations), why)
+        return because(run.exact(known), why)
     if start is None and means is None and problem.n_cells <= options.choice.never_exact_cells:
         first = by_root_solve(problem, budget, engine, options)
         if first.safe:
-            return because(joined(first, run.exact(first.pattern, rows)), "its relaxation leaves little open")
+            return because(
+                joined(first, run.exact(Known(first.pattern, rows=known.rows))), "its relaxation leaves little open"
+            )
     limited = start is None and not math.isinf(meter_left(budget)) and _may_search_inside(problem, method, options)
     gap = budget.limits.gap
     if method == "exact" and begins(problem, options) == "greedy":
@@ -71,7 +71,7 @@ def automatic(
         alone = method == "local" and (problem.n_cells > options.choice.never_exact_cells or bool(problem.attackers))
         if limited or (method == "local" and not alone):
             gap = max(gap, 1 - 1 / options.choice.tight_ratio)
-        first, other = run.first(method, start, deviations, gap, limited)
+        first, other = run.first(method, start, known.deviations, gap, limited)
         loose = first.gap is None or first.gap > gap
         inside = limited and first.safe and run.has_time()
         near = first.gap is not None and first.gap <= budget.limits.gap
@@ -85,8 +85,8 @@ def automatic(
     if ended(first):
         return because(first, why)
     if not first.safe:
-        return because(joined(first, run.exact(start, rows, deviations)), why)
-    rest = run.exact(first.pattern, rows, first.deviations, first.attacker_cuts)
+        return because(joined(first, run.exact(known)), why)
+    rest = run.exact(Known.of(first, known.rows))
     return because(joined(first, rest), why)
 
 

@@ -206,7 +206,7 @@ def _search(
         return _run(problem, method, engine, solver, shared)
     from tabprotect.methods.suppression.strategy import automatic
 
-    return automatic(problem, engine=engine, **{"start": None, **shared})
+    return automatic(problem, engine=engine, **_known(shared))
 
 
 def _run(problem: Problem, method: str, engine: str, solver: str | None, shared: dict[str, Any]) -> SuppressionResult:
@@ -241,7 +241,16 @@ def _run(problem: Problem, method: str, engine: str, solver: str | None, shared:
         return compact(problem, limits=shared["limits"], solver=solver, options=shared["options"])
     from tabprotect.methods.suppression.search.exact import exact
 
-    return exact(problem, engine=engine, **shared)
+    return exact(problem, engine=engine, **_known(shared))
+
+
+def _known(shared: dict[str, Any]) -> dict[str, Any]:
+    """Return what searches share with what is known of the problem as one of them."""
+    from tabprotect.methods.suppression.search.known import Known
+
+    names = ("start", "deviations", "rows")
+    known = Known(**{name: shared[name] for name in names if name in shared})
+    return {"known": known} | {name: value for name, value in shared.items() if name not in names}
 
 
 def store_for(

@@ -12,6 +12,7 @@ from tabprotect.methods.suppression.large.surroundings import Block, Surrounding
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.search.known import Known
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget
 from tabprotect.solver.tolerances import COST_NOISE
@@ -147,7 +148,7 @@ class Windows:
                 limits=part,
                 seed=seed,
                 engine=self.engine,
-                start=start,
+                known=Known(start),
                 prove=False,
                 options=self._exact,
             )

@@ -110,6 +110,9 @@ class ConstructionOptions(Stage):
         Share of what is left of the limits that each of the first half of the questions may take.
     simplex_iterations : int, default 3000
         Simplex iterations, and so many more for every 5,000 columns, after which interior point takes over.
+    put_off_ratio : float, default 5
+        A question whose answer hides so many times as many more cells as the mean of those before waits, once, until
+        all others are answered.
     series_cells : int, default 6000
         Hidden cells of a part beyond which series classes are not looked for again in the clean-up.
     rerouted : int, default 200
@@ -136,6 +139,7 @@ class ConstructionOptions(Stage):
     late_questions: int = number(50)
     question_limit_share: float = number(0.1, most=1)
     simplex_iterations: int = number(3000, least=1)
+    put_off_ratio: float = number(5.0)
     series_cells: int = number(6000)
     rerouted: int = number(200, least=1)
     reroutes: int = number(6)

@@ -24,26 +24,28 @@ Bools = npt.NDArray[np.bool_]
 class Search(State):
     """One core of a reduced problem, and the steps that bring its incumbent and its bound together."""
 
-    def start(self, budget: Budget, hint: Bools | None = None) -> None:
+    def start(self, budget: Budget, hint: Bools | None = None, *, cleaned: bool = False) -> None:
         """Find a first safe pattern if there is none yet, and what cannot be protected.
 
-        It contains `hint` but for what that hides without need.
+        It contains `hint` but for what that hides without need. If the hint is `cleaned` up already, that is not done
+        again.
         """
         begin(self, budget, hint)
         if self.relaxation is not None and self.best is not None:
             self._equip(self.best)
+        self.cleaned = cleaned
 
     def improve(self, budget: Budget) -> None:
         """Look for a cheaper safe pattern: inside the first one, then near the relaxed solution."""
         if self.improver is None or self.relaxation is None or self.best is None or self.done:
             return
-        if not self._cleaned:
+        if not self.cleaned:
             self.cleaner = cleaner = self.cleaner or Cleaner(
                 self.judge, self.best, ignore=self.ignore, options=self.options.construction, cuts=self.cuts
             )
             cleaner.least, before = self.bound, cleaner.tried
             self.take(cleaner.run(budget))
-            self._cleaned = cleaner.finished
+            self.cleaned = cleaner.finished
             if cleaner.tried == before and budget.exhausted:
                 self.credit.patience["incumbent"] *= 2
             return
@@ -113,7 +115,7 @@ class Search(State):
     @property
     def is_clean(self) -> bool:
         """True unless there is a first pattern that is not cleaned up yet."""
-        return self.improver is None or self.best is None or self._cleaned
+        return self.improver is None or self.best is None or self.cleaned
 
     @property
     def to_clean_up(self) -> bool:

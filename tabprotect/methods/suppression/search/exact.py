@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tabprotect.attack.proof_rows import BoundProof
-from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.bound.inequalities import inequalities_of, rows_of_cores
 from tabprotect.methods.suppression.bound.proof import bound_proof
 from tabprotect.methods.suppression.merge import with_bound
@@ -20,6 +20,7 @@ from tabprotect.methods.suppression.presolve.core import Reduction
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.branch_and_cut import Search
+from tabprotect.methods.suppression.search.known import UNKNOWN, Known
 from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
 from tabprotect.methods.suppression.start.cleanup import cuts_of, inequalities
@@ -28,7 +29,7 @@ from tabprotect.problem import Problem
 from tabprotect.solver.interrupts import cancel_on_interrupt
 from tabprotect.solver.limits import Budget, Limits, Progress
 from tabprotect.solver.mip.pool import pool_solver
-from tabprotect.solver.mip.rows import Inequalities, RowPool
+from tabprotect.solver.mip.rows import RowPool
 from tabprotect.solver.tasks.pieces import Means
 
 __all__ = ["exact"]
@@ -44,10 +45,7 @@ def exact(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
-    start: Bools | None = None,
-    deviations: Sequence[Deviation] = (),
-    rows: Inequalities | None = None,
-    attacker_cuts: Inequalities | None = None,
+    known: Known = UNKNOWN,
     means: Means | None = None,
     prove: bool = True,
     options: Options = DEFAULTS,
@@ -66,14 +64,8 @@ def exact(
     progress : callable, optional
     engine : {'scip', 'highs'}
         What solves the integer programmes; attacks are always on HiGHS.
-    start : ndarray of bool, shape (cells,), optional
-        A pattern to start from.
-    deviations : sequence of Deviation, optional
-        Known before; they are checked.
-    rows : Inequalities, optional
-        That hold for this problem, such as those of a search with fewer sums; without `means`.
-    attacker_cuts : Inequalities, optional
-        Met by another search of this problem, for the clean-ups; without `means`.
+    known : Known
+        From other searches. With `means` rows, cuts and whether a pattern is cleaned up are not used.
     means : Means, optional
         Then independent cores are searched side by side, in rounds whose outcome is kept.
     prove : bool
@@ -102,12 +94,14 @@ def exact(
     prove = prove and problem.n_cells <= options.proof.most_cells
     with cancel_on_interrupt(budget):
         judge = Witnesses(problem)
-        judge.offer_many(deviations)
+        judge.offer_many(known.deviations)
         judge.offer_scaled(problem.may_hide | problem.must_hide)
         pattern = (
-            root_solve(problem, judge, solver, budget, options.root_solve) if start is None and not means else None
+            root_solve(problem, judge, solver, budget, options.root_solve)
+            if known.start is None and not means
+            else None
         )
-        start = pattern if start is None else start
+        known = known if pattern is None else replace(known, start=pattern)
         begun = budget.seconds
         reduction = reduce_problem(problem)
         rng = np.random.default_rng(seed)
@@ -117,14 +111,11 @@ def exact(
         reserved = proof_seconds / max(budget.seconds_left, 1e-9)
         with budget.part(1.0 - (reserved if reserved <= options.proof.limit_share else 0.0)) as part:
             if means:
-                found = search_in_rounds(reduction, seeds, part, start, engine, means, options)
-                for s, known in zip(searches, found, strict=True):
-                    s.best, s.bound = known.best, known.bound
+                found = search_in_rounds(reduction, seeds, part, known.start, engine, means, options)
+                for s, its in zip(searches, found, strict=True):
+                    s.best, s.bound = its.best, its.bound
             else:
-                if attacker_cuts is not None:
-                    for s, (matrix, need) in zip(searches, rows_of_cores(attacker_cuts, reduction), strict=True):
-                        s.cuts.extend(cuts_of(matrix, need))
-                _search(searches, reduction, part, start, rows, judge, options.schedule)
+                _search(searches, reduction, part, known, judge, options.schedule)
                 found = [s.snapshot() for s in searches]
             ended = stopped(part)
         if all(s.best is not None for s in searches):
@@ -134,7 +125,7 @@ def exact(
                 judge.offer_all(s.part.lift(s.judge.deviations(s.best, few=not problem.attackers)))
         result = finish(problem, judge, pattern, budget, f"exact ({engine})", options)
         result = replace(result, stopped=result.stopped or ended, deviations=judge.known_about(result.pattern))
-        pools = {k: (known.rows.pool, known.rows.x) for k, known in enumerate(found) if known.rows is not None}
+        pools = {k: (its.rows.pool, its.rows.x) for k, its in enumerate(found) if its.rows is not None}
         if result.safe and not result.stopped and any(k not in pools and not s.done for k, s in enumerate(searches)):
             result = replace(result, message="levels are reached to floating-point accuracy only: there is no bound")
         if prove and result.safe:
@@ -146,7 +137,8 @@ def exact(
         bound = max(bound, float(result.cuts.bound))
     # searches in rounds keep theirs to themselves
     met = None if means else inequalities_of(reduction, ((s.core, inequalities(s.cuts, s.core.n)) for s in searches))
-    return with_bound(replace(result, rows=learned, attacker_cuts=met), bound)
+    cleaned = not means and all(s.cleaned or s.done for s in searches)
+    return with_bound(replace(result, rows=learned, attacker_cuts=met, cleaned=cleaned), bound)
 
 
 def _time_for_cuts(budget: Budget, cancelled: bool, proof_seconds: float, share: float) -> Budget | None:
@@ -177,25 +169,28 @@ def _search(
     searches: list[Search],
     reduction: Reduction,
     budget: Budget,
-    start: Bools | None,
-    rows: Inequalities | None,
+    known: Known,
     judge: Witnesses,
     options: ScheduleOptions,
 ) -> None:
-    if rows is not None:
-        for s, mine in zip(searches, rows_of_cores(rows, reduction), strict=True):
+    if known.attacker_cuts is not None:
+        for s, (matrix, need) in zip(searches, rows_of_cores(known.attacker_cuts, reduction), strict=True):
+            s.cuts.extend(cuts_of(matrix, need))
+    if known.rows is not None:
+        for s, mine in zip(searches, rows_of_cores(known.rows, reduction), strict=True):
             s.known = mine
     report = reporter(searches, reduction.constant, budget)
     hints: list[Bools | None] = [None] * len(searches)
-    known = judge.deviations(judge.problem.may_hide | judge.problem.must_hide if start is None else start)
+    everything = judge.problem.may_hide | judge.problem.must_hide
+    deviations = judge.deviations(everything if known.start is None else known.start)
     for s in searches:
-        s.judge.offer_all(s.part.restrict(known))
-    if start is not None:
-        for k, (s, pattern) in enumerate(zip(searches, reduction.patterns(start), strict=True)):
+        s.judge.offer_all(s.part.restrict(deviations))
+    if known.start is not None:
+        for k, (s, pattern) in enumerate(zip(searches, reduction.patterns(known.start), strict=True)):
             hints[k] = pattern
             s.offer(pattern, budget)
     for s, hint in zip(searches, hints, strict=True):
         s.report = report
-        s.start(budget, hint)
+        s.start(budget, hint, cleaned=known.cleaned)
     if all(s.best is not None for s in searches):
         go_on(searches, reduction.constant, budget, options)

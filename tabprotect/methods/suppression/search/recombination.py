@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tabprotect.attack.witness import Deviation, Witnesses
+from tabprotect.attack.witness import Witnesses
 from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.search.known import UNKNOWN, Known
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Progress
-from tabprotect.solver.mip.rows import Inequalities
 
 __all__ = ["recombined"]
 
@@ -29,8 +29,7 @@ def recombined(
     *,
     seed: int = 0,
     engine: str = "scip",
-    deviations: Sequence[Deviation] = (),
-    attacker_cuts: Inequalities | None = None,
+    known: Known = UNKNOWN,
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Search among the cells that one of several safe patterns hides; all other secondaries are published.
@@ -44,8 +43,10 @@ def recombined(
     patterns : sequence of ndarray of bool, shape (cells,)
         Safe; the search begins with the cheapest.
     budget : Budget
-    seed, engine, deviations, attacker_cuts, options
+    seed, engine, options
         As for `exact`.
+    known : Known
+        As for `exact`, but for the pattern to start from.
 
     Returns
     -------
@@ -69,9 +70,7 @@ def recombined(
         found = exact(
             among,
             limits=part,
-            start=best,
-            deviations=deviations,
-            attacker_cuts=attacker_cuts,
+            known=replace(known, start=best),
             seed=seed,
             engine=engine,
             prove=False,
@@ -80,7 +79,7 @@ def recombined(
         if not found.safe:
             # the cheapest pattern is a safe one: what the search says against that is a matter of accuracy, or of time
             judge = Witnesses(problem)
-            judge.offer_many(deviations)
+            judge.offer_many(known.deviations)
             found = finish(problem, judge, best, part, "recombination", options)
     status: SolveStatus = "feasible" if found.status == "optimal" else found.status
     found = replace(found, problem=problem, status=status, bound=None, rows=None, attacker_cuts=None)

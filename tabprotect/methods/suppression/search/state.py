@@ -49,6 +49,8 @@ class State:
         No such pattern costs less.
     unattainable : frozenset of Key
         Questions that no pattern answers, in cells of the core.
+    cleaned : bool
+        Whether it was tried to publish each secondary of a first pattern by itself.
     credit : BoundCredit
         What was spent on the bound, and what that brought.
     known : (csr_array, ndarray) or None
@@ -70,7 +72,7 @@ class State:
         self.improver: Improver | None = None
         self.cleaner: Cleaner | None = None
         self.cuts: deque[Cut] = deque(maxlen=options.improvement.kept_cuts)
-        self._cleaned = False
+        self.cleaned = False
         self._bare: int | None = 0  # how much is exposed without any secondary, None if that was not asked
         self._pooled = 0  # rows known when the last pool was solved
         self._unrewarded = 0.0  # spent on completing patterns since that last helped
@@ -152,7 +154,7 @@ class State:
             self.bound,
             self.unattainable,
             rows,
-            self._cleaned,
+            self.cleaned,
             self._master.gap,
             self._master.needed,
             deepcopy(self.credit),
@@ -173,7 +175,7 @@ class State:
         self.relaxation.settle()
         if known.rows.finished:
             self.relaxation.finished = True
-        self._cleaned = known.cleaned
+        self.cleaned = known.cleaned
         self._equip(known.best)
 
     def learn(

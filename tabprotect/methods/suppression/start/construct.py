@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
 from contextlib import nullcontext
 from operator import itemgetter
 
@@ -91,7 +93,6 @@ class Constructor:
             Factor by which the method that completes an unfinished pattern is faster: above 1 the construction ends
             once the questions left would exceed the budget even at that rate, however few were looked at.
         """
-        begun, whole, course = meter(budget), meter_left(budget), [(0.0, 0)]
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
         self.reached = pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
         price = np.where(pattern, 0.0, cost)
@@ -99,56 +100,45 @@ class Constructor:
         # most primaries protect each other
         answered = judge.sweep(pattern, budget)
         at_once, swept = int(answered.sum()), int(pattern.sum())
-        asked = len(answered) - at_once
-        for question in (self.by_level if order is None else order).tolist():
+        course = _Course(budget, len(answered) - at_once, patience, speedup, self._options)
+        questions = _Questions((self.by_level if order is None else order).tolist(), self._options.put_off_ratio)
+        for question in questions:
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if answered[question] or key in self.unattainable:
                 continue
-            spent, done = meter(budget) - begun, int(answered.sum()) - at_once
-            early = 2 * done < asked and math.isfinite(patience)
-            tried = spent > self._options.trial_limit_share * whole
-            if early and tried and spent * asked > patience * whole * max(1, done):
-                return None
-            course.append((spent, done))
-            late = spent > self._options.late_limit_share * whole and math.isfinite(patience)
-            if late and _end(course, asked, self._options.late_questions, speedup) > whole:
+            if course.gives_up(int(answered.sum()) - at_once):
                 return None
             known = judge.pool.cheapest(question, np.where(free | pattern, price, np.inf)) if stored else ()
-            with budget.part(self._options.question_limit_share) if early else nullcontext(budget) as part:
-                new = self._answer(key, price, pattern, part, allowed, known)
-            if new is None:
+            with budget.part(self._options.question_limit_share) if course.early else nullcontext(budget) as part:
+                found = known or self._find(key, price, part, allowed)
+            if found is None:
+                continue
+            if not found:
                 return None
-            answered[new] = True
+            if questions.puts_off(question, int(np.sum(price[np.concatenate([d.cells for d in found])] > 0))):
+                continue
+            answered[self._hide(found, price, pattern)] = True
             answered[question] = True
             if pattern.sum() > swept * (1 + self._options.sweep_growth) + 20:
                 swept = int(pattern.sum())
                 answered |= judge.sweep(pattern, budget)
         return self._finish(pattern, price, budget, allowed)
 
-    def _answer(
-        self,
-        key: Key,
-        price: Floats,
-        pattern: Bools,
-        budget: Budget,
-        allowed: Bools | None,
-        known: tuple[Deviation, ...] = (),
-    ) -> Ints | None:
-        """Hide what one question needs; return the questions answered by that, None at a limit."""
-        found = known or self.cheapest.find(key, price, budget, allowed=allowed)
+    def _find(self, key: Key, price: Floats, budget: Budget, allowed: Bools | None) -> tuple[Deviation, ...] | None:
+        """Return the cheapest deviation that answers a question; empty at a limit, None where there is none at all."""
+        found = self.cheapest.find(key, price, budget, allowed=allowed)
         if found is None and allowed is not None:
             found = self.cheapest.find(key, price, budget)
         if found is None:
             self._give_up(key)
-            return np.zeros(0, np.int64)
-        if not found:
-            return None
-        return np.concatenate([self._hide(part, price, pattern) for part in found])
+        return found
 
-    def _hide(self, deviation: Deviation, price: Floats, pattern: Bools) -> Ints:
-        pattern[deviation.cells] = True
-        price[deviation.cells] = 0.0
-        return self.judge.offer(deviation)
+    def _hide(self, deviations: tuple[Deviation, ...], price: Floats, pattern: Bools) -> Ints:
+        """Hide what deviations move; return the questions answered by that."""
+        for deviation in deviations:
+            pattern[deviation.cells] = True
+            price[deviation.cells] = 0.0
+        return self.judge.offer(*deviations)
 
     def _finish(self, pattern: Bools, price: Floats, budget: Budget, allowed: Bools | None) -> Bools | None:
         """Repeat for what an audit still finds exposed: attackers with known cells, and anything lost to rounding."""
@@ -166,8 +156,10 @@ class Constructor:
                 tried.add(exposure.key)
                 if self.judge.witness(exposure.key, pattern):
                     continue
-                if self._answer(exposure.key, price, pattern, budget, allowed) is None:
+                found = self._find(exposure.key, price, budget, allowed)
+                if found == ():
                     return None
+                self._hide(found or (), price, pattern)
 
     def _give_up(self, key: Key) -> None:
         self.unattainable.add(key)
@@ -177,6 +169,77 @@ class Constructor:
     def is_unattainable(self, key: Key) -> bool:
         """A question that no pattern answers for this attacker, or for the public already."""
         return key in self.unattainable or Key(-1, key.cell, key.side) in self.unattainable
+
+
+class _Questions:
+    """Questions in the order in which they are answered; one whose answer would hide far more than others waits once.
+
+    Parameters
+    ----------
+    order : list of int
+    ratio : float
+        An answer that hides so many times as many more cells as the mean of those before is put off.
+    """
+
+    def __init__(self, order: list[int], ratio: float) -> None:
+        self._left = deque(order)
+        self._ratio = ratio
+        self._waited: set[int] = set()
+        self._hidden, self._answers = 0, 0
+
+    def __iter__(self) -> Iterator[int]:
+        while self._left:
+            yield self._left.popleft()
+
+    def puts_off(self, question: int, cells: int) -> bool:
+        """Whether a question whose answer hides so many more cells waits for the others to be answered."""
+        if question not in self._waited and self._answers * cells > self._ratio * self._hidden:
+            self._waited.add(question)
+            self._left.append(question)
+            return True
+        self._hidden += cells
+        self._answers += cells > 0
+        return False
+
+
+class _Course:
+    """How soon questions are answered, and whether the rest will be within the limits.
+
+    Parameters
+    ----------
+    budget : Budget
+    asked : int
+        Questions to answer.
+    patience, speedup : float
+        See `Constructor.build`.
+    options : ConstructionOptions
+
+    Attributes
+    ----------
+    early : bool
+        Whether less than half is answered, and patience is limited.
+    """
+
+    def __init__(
+        self, budget: Budget, asked: int, patience: float, speedup: float, options: ConstructionOptions
+    ) -> None:
+        self._budget, self._asked, self._patience, self._speedup = budget, asked, patience, speedup
+        self._options = options
+        self._begun, self._whole = meter(budget), meter_left(budget)
+        self._points = [(0.0, 0)]
+        self.early = False
+
+    def gives_up(self, done: int) -> bool:
+        """Whether all questions would take too long, at the rate of those answered so far, or of late."""
+        spent, options = meter(self._budget) - self._begun, self._options
+        limited = math.isfinite(self._patience)
+        self.early = 2 * done < self._asked and limited
+        tried = spent > options.trial_limit_share * self._whole
+        if self.early and tried and spent * self._asked > self._patience * self._whole * max(1, done):
+            return True
+        self._points.append((spent, done))
+        late = spent > options.late_limit_share * self._whole and limited
+        return late and _end(self._points, self._asked, options.late_questions, self._speedup) > self._whole
 
 
 def _end(course: list[tuple[float, int]], asked: int, least: int, speedup: float) -> float:

@@ -12,6 +12,7 @@ from tabprotect.methods.suppression import suppress
 from tabprotect.methods.suppression.bound.inequalities import rows_of_cores
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.search.exact import exact
+from tabprotect.methods.suppression.search.known import Known
 from tabprotect.problem import Problem
 from tabprotect.sensitivity.sums_as_cells import protect_unions
 from tabprotect.sensitivity.union_exposure import UnionExposure
@@ -38,7 +39,7 @@ def test_a_search_with_a_sum_more_begins_with_the_rows_of_the_one_before() -> No
             continue
         grown = with_a_sum(problem, before.suppressed, rng)
         cold = exact(grown)
-        warm = exact(grown, rows=before.rows.over(grown.n_cells))
+        warm = exact(grown, known=Known(rows=before.rows.over(grown.n_cells)))
         assert (warm.status, warm.cost, warm.bound) == (cold.status, cold.cost, cold.bound)
         if cold.status != "optimal":
             continue

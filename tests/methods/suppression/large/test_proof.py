@@ -136,7 +136,7 @@ def test_a_certificate_with_an_altered_proof_is_refused() -> None:
 @pytest.mark.slow
 def test_auto_keeps_the_better_proof() -> None:
     problem = large(3200, dims=3, seed=1)
-    result = automatic(problem, limits=Limits(work=100_000), seed=0, progress=None, engine="scip", start=None)
+    result = automatic(problem, limits=Limits(work=100_000), seed=0, progress=None, engine="scip")
     assert result.safe
     assert result.method.startswith("auto: local")
     assert proven(result) >= Fraction(result.bound) * Fraction(99, 100)

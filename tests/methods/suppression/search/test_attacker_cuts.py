@@ -12,6 +12,7 @@ from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.greedy import greedy
+from tabprotect.methods.suppression.search.known import Known
 from tabprotect.methods.suppression.search.recombination import recombined
 from tabprotect.problem import Problem
 from tabprotect.solver.limits import Budget, Limits
@@ -42,7 +43,7 @@ def test_what_greedy_met_holds_for_every_safe_pattern_and_leaves_the_optimum_as_
         rows = first.attacker_cuts
         assert rows is not None
         plain = exact(problem)
-        helped = exact(problem, start=first.pattern, deviations=first.deviations, attacker_cuts=rows)
+        helped = exact(problem, known=Known.of(first))
         assert (helped.status, helped.cost, helped.unprotectable) == (plain.status, plain.cost, plain.unprotectable)
         assert problem.cost(helped.pattern) == problem.cost(plain.pattern)
         refused += plain.status == "infeasible"
@@ -63,8 +64,8 @@ def test_a_search_gives_its_cuts_on_to_the_next_one() -> None:
     assert first.attacker_cuts.matrix.shape[0] > 10
     assert (slack(first, first.pattern) >= -1e-7).all()
     limits = Limits(work=3_000)
-    found = exact(problem, limits=limits, start=first.pattern, attacker_cuts=first.attacker_cuts)
-    alone = exact(problem, limits=limits, start=first.pattern)
+    found = exact(problem, limits=limits, known=Known(first.pattern, attacker_cuts=first.attacker_cuts))
+    alone = exact(problem, limits=limits, known=Known(first.pattern))
     assert found.attacker_cuts is not None
     assert alone.attacker_cuts is not None
     assert found.attacker_cuts.matrix.shape[0] > alone.attacker_cuts.matrix.shape[0]
@@ -77,7 +78,27 @@ def test_cuts_among_the_cells_of_a_pattern_are_none_of_the_whole_table() -> None
     problem = family("thin", 1, sizes=(5, 5, 5))
     first = greedy(problem, restarts=0)
     budget = Budget(Limits(work=2_000))
-    found = recombined(problem, [first.pattern], budget, attacker_cuts=first.attacker_cuts)
+    found = recombined(problem, [first.pattern], budget, known=Known(attacker_cuts=first.attacker_cuts))
     assert found.safe
     assert found.cost <= first.cost
     assert found.attacker_cuts is None
+
+
+def test_what_is_cleaned_up_among_the_cells_of_a_pattern_is_not_cleaned_up_again_in_the_whole_table() -> None:
+    problem = family("thin", 1, sizes=(6, 6, 6))
+    first = greedy(problem, restarts=0, cleanup=0.0)
+    assert not first.cleaned
+    inside = recombined(problem, [first.pattern], Budget(Limits(work=20_000)), known=Known(deviations=first.deviations))
+    assert inside.cleaned
+    assert inside.cost < first.cost
+    assert not joined(first, replace(inside, cost=first.cost + 1, cleaned=True)).cleaned
+    assert joined(first, inside).cleaned
+    known = Known.of(inside)
+    assert known.cleaned
+    again, once = (
+        exact(problem, limits=Limits(work=12_000), known=replace(known, cleaned=done)) for done in (False, True)
+    )
+    assert again.cost <= inside.cost
+    assert once.cost <= inside.cost
+    # the work of a clean-up that takes nothing out goes into the bound
+    assert once.bound > again.bound

@@ -120,3 +120,19 @@ def test_no_stored_deviation_hides_a_cell_that_has_to_be_published_or_is_not_all
     pattern = constructor.build(problem.weights, Budget(), stored=True, allowed=allowed)
     assert pattern is not None
     assert np.flatnonzero(pattern).tolist() == [1, 4]
+
+
+def test_a_question_whose_answer_would_hide_far_more_than_others_waits_until_these_are_answered() -> None:
+    problem = family("thin", seed=6, sizes=(5, 4, 3, 3))
+    costs, solved = [], []
+    for ratio in (1.5, 1e9):
+        options = changed(DEFAULTS, "construction.put_off_ratio", ratio)
+        constructor = Constructor(Witnesses(problem), options=options.construction)
+        pattern = constructor.build(problem.weights, Budget())
+        assert pattern is not None
+        assert not Witnesses(problem).check(pattern, Budget())
+        costs.append(problem.cost(pattern))
+        solved.append(constructor.cheapest.solved)
+    assert costs[0] < 0.97 * costs[1]
+    # each question waits once only
+    assert solved[1] < solved[0] <= 3 * solved[1]
