@@ -68,7 +68,7 @@ class ChoiceOptions(Stage):
         whole table.
     probe_work : int, default 500_000
         Work units that each first pattern, and a bound for it, may take.
-    probe_patience : float, default 2.0
+    probe_patience : float, default 4.0
         Multiple of that share that a pattern of cheapest witnesses may seem to take, until it answers half of what is
         to be answered; then it may take the limits.
     completion_patience : float, default 10.0
@@ -115,7 +115,7 @@ class ChoiceOptions(Stage):
     inside_limit_share: float = number(0.9, most=1)
     inside_stall_share: float = number(0.05, most=1)
     probe_work: int = number(500_000)
-    probe_patience: float = number(2.0)
+    probe_patience: float = number(4.0)
     completion_patience: float = number(10.0)
     open_share: float = number(0.35, most=1)
     answered_questions: int = number(500)
