@@ -18,7 +18,7 @@ _KEPT = 16
 """So many programmes are kept."""
 
 _CELLS = 30_000
-"""Programmes of larger patterns are given up after a check, for the memory that they take."""
+"""Programmes of larger patterns serve one check only, for the memory that they take."""
 
 _PUBLISHED = 0.1
 """A pattern with a larger share of the cells published has programmes of its own, of fewer cells."""
@@ -48,11 +48,14 @@ class KeptProgrammes:
         self._size = int(hidden.sum())
         self._programmes: dict[tuple[bytes, bool], AttackProgramme] = {}
 
+    @property
+    def lasting(self) -> bool:
+        """Whether the next check may use them."""
+        return self._size <= _CELLS
+
     def serve(self, hidden: Bools) -> bool:
         """Whether a pattern lies inside, and is nearly as large."""
-        size = int(hidden.sum())
-        near = self._size <= _CELLS and (1 - _PUBLISHED) * self._size <= size
-        return near and not bool((hidden & ~self._hidden).any())
+        return int(hidden.sum()) >= (1 - _PUBLISHED) * self._size and not bool((hidden & ~self._hidden).any())
 
     def published(self, hidden: Bools) -> Ints:
         """Cells that can move here, and that a pattern inside does not hide."""

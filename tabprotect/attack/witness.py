@@ -99,10 +99,12 @@ class Witnesses:
 
     def kept(self, hidden: Bools) -> KeptProgrammes:
         """Return the programmes of a pattern, or those of the last check where its pattern lies closely around."""
-        if self._kept is None or not self._kept.serve(hidden):
-            self._kept = KeptProgrammes(self._columns, hidden)
-        self._kept.drop_slow()
-        return self._kept
+        if self._kept is not None and self._kept.serve(hidden):
+            self._kept.drop_slow()
+            return self._kept
+        found = KeptProgrammes(self._columns, hidden)
+        self._kept = found if found.lasting else None
+        return found
 
     def dismiss(self, key: Key) -> None:
         """Never ask this question again (a public one: of no attacker): it is known to have no answer."""

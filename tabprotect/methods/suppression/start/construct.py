@@ -112,6 +112,7 @@ class Constructor:
             with budget.part(self._options.question_limit_share) if course.early else nullcontext(budget) as part:
                 found = known or self._find(key, price, part, allowed)
             if found is None:
+                answered[question] = True
                 continue
             if not found:
                 return None
