@@ -30,7 +30,7 @@ def go_on(
 ) -> None:
     """Bring cost and bound of started searches together, as far as the budget goes; `constant` is paid in any case.
 
-    It ends before that where it stalls (`stall_limit_share`), unless a pattern is not cleaned up yet.
+    It ends before that where it stalls (`stall_limit_share`), after patterns that are not cleaned up yet are.
     """
     report = reporter(searches, constant, budget)
     report("start")
@@ -45,12 +45,14 @@ def go_on(
         open_ = [s for s in searches if not s.done and s.relaxation is not None]
         gap = sum(s.cost - s.bound for s in open_)
         cost = _cost(searches, constant)
-        stalled = stall.reached(cost) and all(s.is_clean for s in open_)
-        if not open_ or gap <= budget.limits.gap * cost or stalled:
+        stalled, unclean = stall.reached(cost), [s for s in open_ if not s.is_clean]
+        if not open_ or gap <= budget.limits.gap * cost or (stalled and not unclean):
             return
-        worst = max(open_, key=lambda s: s.cost - s.bound)
+        worst = max(unclean if stalled else open_, key=lambda s: s.cost - s.bound)
         before = meter(budget)
-        if worst.to_clean_up and before <= options.far_cleanup_limit_share * (before + meter_left(budget)):
+        if stalled:
+            side = "incumbent"
+        elif worst.to_clean_up and before <= options.far_cleanup_limit_share * (before + meter_left(budget)):
             side = "incumbent"
         length = _slice(budget, options)
         while True:

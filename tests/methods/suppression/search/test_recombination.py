@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tabprotect.attack.witness import Witnesses
 from tabprotect.instances.families import family
@@ -17,7 +18,7 @@ from tabprotect.methods.suppression.search.exact import exact
 from tabprotect.methods.suppression.search.greedy import greedy
 from tabprotect.methods.suppression.search.recombination import recombined
 from tabprotect.methods.suppression.start.cleanup import clean
-from tabprotect.problem import Status
+from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Limits
 from tests.checker import Judge
 from tests.quick import examples
@@ -145,4 +146,26 @@ def test_a_search_does_not_stall_before_its_pattern_is_cleaned_up():
     assert result.cost < 0.9 * first.cost
     assert not result.stopped
     rest = clean(Witnesses(problem), result.pattern, Budget())
+    assert rest.tolist() == result.pattern.tolist()
+
+
+def test_a_part_that_is_not_cleaned_up_is_before_a_stalled_search_ends():
+    """Else the part with the larger gap has all the time, although it gains nothing, and the other one none."""
+    one, other = family("thin", 1, sizes=(6, 6, 6)), family("thin", 0, sizes=(4, 4, 4))
+    both = Problem.from_arrays(
+        sparse.block_diag([one.system.A, other.system.A]),
+        np.concatenate([one.values, other.values]),
+        primary=[*one.primaries, *(one.n_cells + other.primaries)],
+        lpl=np.concatenate([one.lpl, other.lpl]),
+        upl=np.concatenate([one.upl, other.upl]),
+        weights=np.concatenate([one.weights, other.weights / 1000]),
+    )
+    first = greedy(both, restarts=0, cleanup=0.0)
+    at_once = changed(changed(Options(), "schedule.stall_limit_share", 0.0), "schedule.stall_gain", 1.0)
+    options, budget = changed(at_once, "schedule.cleanup_limit_share", 0.0), Budget(Limits(work=100_000))
+    result = recombined(both, [first.pattern], budget, options=options)
+    assert result.cleaned
+    assert not result.stopped
+    assert budget.work < 50_000
+    rest = clean(Witnesses(both), result.pattern, Budget())
     assert rest.tolist() == result.pattern.tolist()
