@@ -50,9 +50,8 @@ def go_on(
             return
         worst = max(unclean if stalled else open_, key=lambda s: s.cost - s.bound)
         before = meter(budget)
-        if stalled:
-            side = "incumbent"
-        elif worst.to_clean_up and before <= options.far_cleanup_limit_share * (before + meter_left(budget)):
+        far = worst.to_clean_up and before <= options.far_cleanup_limit_share * (before + meter_left(budget))
+        if stalled or far:
             side = "incumbent"
         length = _slice(budget, options)
         while True:
