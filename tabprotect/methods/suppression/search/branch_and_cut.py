@@ -27,13 +27,14 @@ class Search(State):
     def start(self, budget: Budget, hint: Bools | None = None, *, cleaned: bool = False) -> None:
         """Find a first safe pattern if there is none yet, and what cannot be protected.
 
-        It contains `hint` but for what that hides without need. If the hint is `cleaned` up already, that is not done
-        again.
+        It contains `hint` but for what that hides without need. If the hint is safe, and `cleaned` up already, that is
+        not done again.
         """
         begin(self, budget, hint)
         if self.relaxation is not None and self.best is not None:
             self._equip(self.best)
-        self.cleaned = cleaned
+        unchanged = hint is not None and self.best is not None and np.array_equal(self.best, hint)
+        self.cleaned = cleaned and unchanged
 
     def improve(self, budget: Budget) -> None:
         """Look for a cheaper safe pattern: inside the first one, then near the relaxed solution."""

@@ -102,3 +102,11 @@ def test_what_is_cleaned_up_among_the_cells_of_a_pattern_is_not_cleaned_up_again
     assert once.cost <= inside.cost
     # the work of a clean-up that takes nothing out goes into the bound
     assert once.bound > again.bound
+
+
+def test_a_start_that_is_refused_is_not_taken_for_a_pattern_that_is_cleaned_up() -> None:
+    problem = family("thin", 1, sizes=(6, 6, 6))
+    limits = Limits(work=15_000)
+    told, plain = (exact(problem, limits=limits, known=Known(problem.must_hide, done)) for done in (True, False))
+    assert (told.cleaned, told.cost, told.work) == (plain.cleaned, plain.cost, plain.work)
+    assert told.pattern.tolist() == plain.pattern.tolist()
