@@ -95,18 +95,18 @@ class Constructor:
         """
         judge, problem, q = self.judge, self.judge.problem, self.judge.questions
         self.reached = pattern = problem.must_hide.copy() if start is None else problem.must_hide | start
-        price = np.where(pattern, 0.0, cost)
+        price, course = np.where(pattern, 0.0, cost), _Course(budget, patience, speedup, self._options)
         free = problem.may_hide if allowed is None else problem.may_hide & allowed
         # most primaries protect each other
         answered = judge.sweep(pattern, budget)
         at_once, swept = int(answered.sum()), int(pattern.sum())
-        course = _Course(budget, len(answered) - at_once, patience, speedup, self._options)
+        asked = len(answered) - at_once
         questions = _Questions((self.by_level if order is None else order).tolist(), self._options.put_off_ratio)
         for question in questions:
             key = Key(-1, int(q.cell[question]), int(q.side[question]))
             if answered[question] or key in self.unattainable:
                 continue
-            if course.gives_up(int(answered.sum()) - at_once):
+            if course.gives_up(int(answered.sum()) - at_once, asked):
                 return None
             known = judge.pool.cheapest(question, np.where(free | pattern, price, np.inf)) if stored else ()
             with budget.part(self._options.question_limit_share) if course.early else nullcontext(budget) as part:
@@ -116,7 +116,8 @@ class Constructor:
                 continue
             if not found:
                 return None
-            if questions.puts_off(question, int(np.sum(price[np.concatenate([d.cells for d in found])] > 0))):
+            moved = np.unique(np.concatenate([d.cells for d in found]))
+            if questions.puts_off(question, int(np.sum(price[moved] > 0))):
                 continue
             answered[self._hide(found, price, pattern)] = True
             answered[question] = True
@@ -209,8 +210,6 @@ class _Course:
     Parameters
     ----------
     budget : Budget
-    asked : int
-        Questions to answer.
     patience, speedup : float
         See `Constructor.build`.
     options : ConstructionOptions
@@ -221,26 +220,24 @@ class _Course:
         Whether less than half is answered, and patience is limited.
     """
 
-    def __init__(
-        self, budget: Budget, asked: int, patience: float, speedup: float, options: ConstructionOptions
-    ) -> None:
-        self._budget, self._asked, self._patience, self._speedup = budget, asked, patience, speedup
+    def __init__(self, budget: Budget, patience: float, speedup: float, options: ConstructionOptions) -> None:
+        self._budget, self._patience, self._speedup = budget, patience, speedup
         self._options = options
         self._begun, self._whole = meter(budget), meter_left(budget)
         self._points = [(0.0, 0)]
         self.early = False
 
-    def gives_up(self, done: int) -> bool:
-        """Whether all questions would take too long, at the rate of those answered so far, or of late."""
+    def gives_up(self, done: int, asked: int) -> bool:
+        """Whether all that is asked would take too long, at the rate of what is done so far, or of late."""
         spent, options = meter(self._budget) - self._begun, self._options
         limited = math.isfinite(self._patience)
-        self.early = 2 * done < self._asked and limited
+        self.early = 2 * done < asked and limited
         tried = spent > options.trial_limit_share * self._whole
-        if self.early and tried and spent * self._asked > self._patience * self._whole * max(1, done):
+        if self.early and tried and spent * asked > self._patience * self._whole * max(1, done):
             return True
         self._points.append((spent, done))
         late = spent > options.late_limit_share * self._whole and limited
-        return late and _end(self._points, self._asked, options.late_questions, self._speedup) > self._whole
+        return late and _end(self._points, asked, options.late_questions, self._speedup) > self._whole
 
 
 def _end(course: list[tuple[float, int]], asked: int, least: int, speedup: float) -> float:
