@@ -53,7 +53,7 @@ class KeptProgrammes:
         """Whether the next check may use them."""
         return self._size <= _CELLS
 
-    def serve(self, hidden: Bools) -> bool:
+    def serves(self, hidden: Bools) -> bool:
         """Whether a pattern lies inside, and is nearly as large."""
         return int(hidden.sum()) >= (1 - _PUBLISHED) * self._size and not bool((hidden & ~self._hidden).any())
 

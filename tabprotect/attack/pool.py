@@ -10,10 +10,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tabprotect.attack.keys import Questions
+from tabprotect.solver.connected import connected
 from tabprotect.solver.growing import GrowingRows
+from tabprotect.solver.ranges import entries_of
 from tabprotect.solver.tolerances import LEVEL, RESIDUAL
 
-__all__ = ["Deviation", "Pool"]
+__all__ = ["Deviation", "Pool", "split"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -37,6 +39,46 @@ class Deviation(NamedTuple):
 
 def _digest(deviation: Deviation) -> bytes:
     return blake2b(deviation.cells.tobytes() + deviation.z.tobytes(), digest_size=16).digest()
+
+
+def split(columns: sparse.csc_array, cells: Ints, z: Floats, ends: Ints) -> tuple[Ints, Floats, Ints, Floats]:
+    """Split deviations into parts that no equation joins.
+
+    Parameters
+    ----------
+    columns : scipy.sparse.csc_array
+        All equations.
+    cells : ndarray of int, shape (entries,)
+        Deviation k moves those from ``ends[k]`` to ``ends[k + 1]``, ascending.
+    z : ndarray of float, shape (variants, entries)
+        Several movements of the same cells.
+    ends : ndarray of int, shape (deviations + 1,)
+
+    Returns
+    -------
+    cells, z, ends, residual
+        Of all parts, as `Pool.add` takes them; the largest amount by which a part breaks an equation is its residual.
+
+    Examples
+    --------
+    >>> A = sparse.csc_array([[1.0, 1, 0, 0], [0, 0, 1, 1]])
+    >>> found = split(A, np.arange(4), np.array([[2.0, -2, 3, -3.5]]), np.array([0, 4]))
+    >>> [each.tolist() for each in found]
+    [[0, 1, 2, 3], [2.0, -2.0, 3.0, -3.5], [0, 2, 4], [0.0, 0.5]]
+    """
+    n = len(cells)
+    entry, sizes = entries_of(columns.indptr, cells)
+    column = np.repeat(np.arange(n), sizes)
+    owner = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    rows, local = np.unique(columns.indices[entry] + columns.shape[0] * owner[column], return_inverse=True)
+    off = [np.bincount(local, columns.data[entry] * each[column], len(rows)) for each in z]
+    label = connected(column, n + local, n + len(rows))
+    worst = np.zeros((int(label.max(initial=-1)) + 1, len(z)))
+    np.maximum.at(worst, label[n:], np.abs(np.stack(off, axis=1)))
+    order = np.argsort(label[:n], kind="stable")
+    parts = np.searchsorted(label[order], np.arange(len(worst)))
+    bounds = np.append((parts + n * np.arange(len(z))[:, None]).ravel(), n * len(z))
+    return np.tile(cells[order], len(z)), z[:, order].ravel(), bounds, worst.T.ravel()
 
 
 class Pool:

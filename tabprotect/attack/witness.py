@@ -23,12 +23,10 @@ from tabprotect.attack.circuits import circuits
 from tabprotect.attack.exposure import Exposure, Multipliers, capacity
 from tabprotect.attack.kept import KeptProgrammes
 from tabprotect.attack.keys import Key, Questions, keys
-from tabprotect.attack.pool import Deviation, Pool
+from tabprotect.attack.pool import Deviation, Pool, split
 from tabprotect.attack.region import Region
 from tabprotect.problem import Problem, Status
-from tabprotect.solver.connected import connected
 from tabprotect.solver.limits import Budget
-from tabprotect.solver.ranges import entries_of
 from tabprotect.solver.tolerances import MULTIPLIER
 
 __all__ = ["Deviation", "Exposure", "Key", "Multipliers", "Witnesses", "capacity", "keys"]
@@ -99,7 +97,7 @@ class Witnesses:
 
     def kept(self, hidden: Bools) -> KeptProgrammes:
         """Return the programmes of a pattern, or those of the last check where its pattern lies closely around."""
-        if self._kept is not None and self._kept.serve(hidden):
+        if self._kept is not None and self._kept.serves(hidden):
             self._kept.drop_slow()
             return self._kept
         found = KeptProgrammes(self._columns, hidden)
@@ -225,7 +223,8 @@ class Witnesses:
         order = order[self._movable[cells[order]]]
         cells, owner = cells[order], owner[order]
         z = np.clip(z[order], -self._down[cells], self._up[cells])
-        return self._store(cells, z[None], np.searchsorted(owner, np.arange(len(deviations) + 1)))
+        ends = np.searchsorted(owner, np.arange(len(deviations) + 1))
+        return self.pool.add(*split(self._columns, cells, z[None], ends))
 
     def offer_many(self, deviations: Sequence[Deviation]) -> None:
         """Do what `offer_all` does with deviations that stand by themselves."""
@@ -304,35 +303,10 @@ class Witnesses:
             factor = min(float(np.min(room / np.abs(values[cells]))), 2.0 ** np.ceil(np.log2(max(widest, 1.0))))
             self.offer(Deviation(cells, sign * factor * values[cells]))
 
-    def _store(self, cells: Ints, z: Floats, ends: Ints) -> Ints:
-        """Split deviations into parts that no equation joins; keep those that answer.
-
-        Parameters
-        ----------
-        cells : ndarray of int, shape (entries,)
-            Deviation k moves those from ``ends[k]`` to ``ends[k + 1]``, ascending.
-        z : ndarray of float, shape (variants, entries)
-            Several movements of the same cells.
-        ends : ndarray of int, shape (deviations + 1,)
-        """
-        A, n = self._columns, len(cells)
-        entry, sizes = entries_of(A.indptr, cells)
-        column = np.repeat(np.arange(n), sizes)
-        owner = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-        rows, local = np.unique(A.indices[entry] + A.shape[0] * owner[column], return_inverse=True)
-        off = [np.bincount(local, A.data[entry] * each[column], len(rows)) for each in z]
-        label = connected(column, n + local, n + len(rows))
-        worst = np.zeros((int(label.max(initial=-1)) + 1, len(z)))
-        np.maximum.at(worst, label[n:], np.abs(np.stack(off, axis=1)))
-        order = np.argsort(label[:n], kind="stable")
-        parts = np.searchsorted(label[order], np.arange(len(worst)))
-        ends = np.append((parts + n * np.arange(len(z))[:, None]).ravel(), n * len(z))
-        return self.pool.add(np.tile(cells[order], len(z)), z[:, order].ravel(), ends, worst.T.ravel())
-
     def _take(self, region: Region, programme: AttackProgramme, x: Floats, *, turned: bool) -> Ints:
         """Keep the answer of a programme as witnesses, and turned round."""
         moved = np.abs(x) > MULTIPLIER
         moved[programme.fixed] = False
         cells, z = region.cells[programme.columns[moved]], x[moved] * programme.unit
         both = np.clip([z, -z] if turned else [z], -self._down[cells], self._up[cells])
-        return self._store(cells, both, np.array([0, len(cells)]))
+        return self.pool.add(*split(self._columns, cells, both, np.array([0, len(cells)])))
