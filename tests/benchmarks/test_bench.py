@@ -56,6 +56,14 @@ def test_our_run_keeps_its_trace():
     assert all(a[0] <= b[0] for a, b in zip(found.trace, found.trace[1:], strict=False))
 
 
+def test_the_method_that_is_asked_for_is_run():
+    asked = replace(ASKED, case=bench.Case("flat2d-20x20"))
+    costs = [bench.solve(replace(asked, method=method)).cost for method in ("greedy", "hypercube")]
+    assert costs[0] < costs[1]
+    with pytest.raises(InputError, match="no method 'auot'; did you mean 'auto'"):
+        bench.main(["--method", "auot"])
+
+
 def test_patterns_are_charged_at_true_costs_and_compared_in_time(answer):
     row = bench.compare(ASKED, lambda _: answer, Fake(answer.pattern))
     assert (row.cost, row.gap, row.failure) == (37.0, 0.0, "")
