@@ -16,7 +16,7 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.portfolio import Portfolio, ended
 from tabprotect.methods.suppression.postsolve.finish import finish
 from tabprotect.methods.suppression.result import SuppressionResult
-from tabprotect.methods.suppression.search.known import UNKNOWN, Known
+from tabprotect.methods.suppression.search.known import NOTHING, Known
 from tabprotect.methods.suppression.start.root_solve import root_solve
 from tabprotect.problem import Problem
 from tabprotect.solver.credit import meter_left
@@ -37,7 +37,7 @@ def automatic(
     seed: int,
     progress: Callable[[Progress], None] | None = None,
     engine: str,
-    known: Known = UNKNOWN,
+    known: Known = NOTHING,
     means: Means | None = None,
     options: Options = DEFAULTS,
 ) -> SuppressionResult:

@@ -20,7 +20,7 @@ from tabprotect.methods.suppression.presolve.core import Reduction
 from tabprotect.methods.suppression.presolve.reduce import reduce_problem
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.methods.suppression.search.branch_and_cut import Search
-from tabprotect.methods.suppression.search.known import UNKNOWN, Known
+from tabprotect.methods.suppression.search.known import NOTHING, Known
 from tabprotect.methods.suppression.search.rounds import search_in_rounds
 from tabprotect.methods.suppression.search.schedule import go_on, reporter
 from tabprotect.methods.suppression.start.cleanup import cuts_of, inequalities
@@ -45,7 +45,7 @@ def exact(
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     engine: str = "scip",
-    known: Known = UNKNOWN,
+    known: Known = NOTHING,
     means: Means | None = None,
     prove: bool = True,
     options: Options = DEFAULTS,

@@ -12,7 +12,7 @@ from tabprotect.attack.witness import Deviation
 from tabprotect.methods.suppression.result import SuppressionResult
 from tabprotect.solver.mip.rows import Inequalities
 
-__all__ = ["UNKNOWN", "Known"]
+__all__ = ["NOTHING", "Known"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -47,5 +47,5 @@ class Known:
         return cls(result.pattern, result.cleaned, result.deviations, rows, result.attacker_cuts)
 
 
-UNKNOWN = Known()
-"""Nothing."""
+NOTHING = Known()
+"""What is known before any search."""

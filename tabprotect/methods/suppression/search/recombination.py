@@ -13,7 +13,7 @@ from tabprotect.methods.suppression.options import DEFAULTS, Options
 from tabprotect.methods.suppression.postsolve.finish import finish, stopped
 from tabprotect.methods.suppression.result import SolveStatus, SuppressionResult
 from tabprotect.methods.suppression.search.exact import exact
-from tabprotect.methods.suppression.search.known import UNKNOWN, Known
+from tabprotect.methods.suppression.search.known import NOTHING, Known
 from tabprotect.problem import Problem, Status
 from tabprotect.solver.limits import Budget, Progress
 
@@ -29,7 +29,7 @@ def recombined(
     *,
     seed: int = 0,
     engine: str = "scip",
-    known: Known = UNKNOWN,
+    known: Known = NOTHING,
     options: Options = DEFAULTS,
 ) -> SuppressionResult:
     """Search among the cells that one of several safe patterns hides; all other secondaries are published.
