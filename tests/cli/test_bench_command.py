@@ -17,6 +17,7 @@ import pytest
         (["--set", "csplib"], "--set csplib needs --folder"),
         (["--seeds", "a"], "--seeds takes whole numbers"),
         (["--engine", "cplex"], "no engine 'cplex'"),
+        (["--method", "auot"], "no method 'auot'; did you mean 'auto'"),
         (["--against", "tau-argos"], "no peer 'tau-argos'"),
         (["flat9d"], "not in the set 'quick': flat9d"),
     ],

@@ -31,6 +31,7 @@ def bench(
         typer.Option("--shuffle", metavar="SEED", min=0, help="Other order of cells and other unit of weights."),
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="scip or highs.")] = "scip",
+    method: Annotated[str, typer.Option("--method", help="Of `tabprotect protect`, such as auto.")] = "exact",
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE.csv", help="The table; .json, .md, .svg are written beside it.")
     ] = Path("build/bench.csv"),
@@ -51,7 +52,8 @@ def bench(
     if str(checkout) not in sys.path:
         sys.path.insert(0, str(checkout))
     harness = importlib.import_module("benchmarks.bench")
-    options = ["--set", set_, "--time-limit", str(time_limit), "--seeds", seeds, "--engine", engine, "--out", str(out)]
+    options = ["--set", set_, "--time-limit", str(time_limit), "--seeds", seeds, "--out", str(out)]
+    options += ["--engine", engine, "--method", method]
     options += ["--folder", str(folder)] if folder is not None else []
     options += ["--shuffle", str(shuffle)] if shuffle is not None else []
     options += ["--against", against] if against is not None else []
